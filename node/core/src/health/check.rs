@@ -1,0 +1,67 @@
+//! What an agent must probe: everything about an endpoint that a probe depends on, with defaults filled in.
+
+use crate::model::{Endpoint, Header, Profile, Protocol, StatusRange, Target};
+
+/// One endpoint's probe, complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What the probe speaks.
+    pub protocol: Protocol,
+    /// Whom it speaks to.
+    pub target: Target,
+    /// On which port.
+    pub port: u16,
+    /// Asking for which path.
+    pub path: String,
+    /// Milliseconds from probe to probe.
+    pub interval_ms: u64,
+    /// Milliseconds for one probe as a whole.
+    pub timeout_ms: u64,
+    /// Status codes that count as success.
+    pub expect: Vec<StatusRange>,
+    /// The headers to send: the profile's, with the endpoint's in their place or behind them (SET-10).
+    pub headers: Vec<Header>,
+}
+
+impl Check {
+    /// The check of `endpoint`, which belongs to `profile`. A tcp monitor without a port never passes validation.
+    pub fn of(profile: &Profile, endpoint: &Endpoint) -> Self {
+        let monitor = &profile.monitor;
+        Self {
+            protocol: monitor.protocol,
+            target: endpoint.target.clone(),
+            port: monitor.effective_port().unwrap_or_default(),
+            path: monitor.effective_path().to_owned(),
+            interval_ms: monitor.effective_interval_ms(),
+            timeout_ms: monitor.effective_timeout_ms(),
+            expect: monitor.effective_expect(),
+            headers: merged_headers(&monitor.headers, &endpoint.headers),
+        }
+    }
+
+    /// The `Host` header, if one is set.
+    pub fn host(&self) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|header| header.name.eq_ignore_ascii_case("host"))
+            .map(|header| header.value.as_str())
+    }
+
+    /// Do both ask the same, so that counts may go on (STA-11)? Headers other than `Host` do not matter.
+    pub fn continues(&self, before: &Self) -> bool {
+        let without_headers = |check: &Self| Self { headers: Vec::new(), ..check.clone() };
+        without_headers(self) == without_headers(before) && self.host() == before.host()
+    }
+}
+
+fn merged_headers(profile: &[Header], endpoint: &[Header]) -> Vec<Header> {
+    let own = |header: &Header| endpoint.iter().find(|mine| mine.name.eq_ignore_ascii_case(&header.name));
+    let mut merged: Vec<Header> =
+        profile.iter().map(|header| own(header).unwrap_or(header).clone()).collect();
+    for header in endpoint {
+        if !merged.iter().any(|have| have.name.eq_ignore_ascii_case(&header.name)) {
+            merged.push(header.clone());
+        }
+    }
+    merged
+}

@@ -1,0 +1,13 @@
+//! From what one probe found to what the cluster concludes (spec §1.4).
+
+mod check;
+mod outcome;
+mod status;
+mod tally;
+mod verdict;
+
+pub use check::Check;
+pub use outcome::{Outcome, OutcomeClass};
+pub use status::{EndpointHealth, EndpointStatus, Judgement, ProfileStatus, endpoint_status, profile_status};
+pub use tally::{Patience, Tally};
+pub use verdict::{AgentVerdict, RegionalVerdict, Verdict, judge, regional_verdicts};

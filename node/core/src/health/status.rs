@@ -1,0 +1,168 @@
+//! The cluster's conclusion on an endpoint (STA-8) and on a profile (STA-9).
+
+use imbl::OrdMap;
+
+use super::Tally;
+use crate::model::{Caseless, LogIndex, ProfileId, Timestamp};
+
+/// An endpoint's monitor status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EndpointStatus {
+    /// At least half of the regions say up.
+    Online,
+    /// Less than half do.
+    Degraded,
+    /// Nobody has said anything yet.
+    CheckingEndpoint,
+    /// Switched off.
+    Disabled,
+    /// Its profile is switched off.
+    Inactive,
+    /// Stopped by what it stands for.
+    Stopped,
+    /// Always served, never probed.
+    Unmonitored,
+}
+
+impl EndpointStatus {
+    /// Every status, in the order of the manual.
+    pub const ALL: [Self; 7] = [
+        Self::Online,
+        Self::Degraded,
+        Self::CheckingEndpoint,
+        Self::Disabled,
+        Self::Inactive,
+        Self::Stopped,
+        Self::Unmonitored,
+    ];
+
+    /// The word for it in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Online => "Online",
+            Self::Degraded => "Degraded",
+            Self::CheckingEndpoint => "CheckingEndpoint",
+            Self::Disabled => "Disabled",
+            Self::Inactive => "Inactive",
+            Self::Stopped => "Stopped",
+            Self::Unmonitored => "Unmonitored",
+        }
+    }
+}
+
+/// A profile's monitor status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProfileStatus {
+    /// Something works and nothing is Degraded.
+    Online,
+    /// An endpoint is Degraded.
+    Degraded,
+    /// Nothing is known yet.
+    CheckingEndpoints,
+    /// Switched off.
+    Disabled,
+    /// Nothing in it can answer.
+    Inactive,
+}
+
+impl ProfileStatus {
+    /// Every status, in the order of the manual.
+    pub const ALL: [Self; 5] =
+        [Self::Online, Self::Degraded, Self::CheckingEndpoints, Self::Disabled, Self::Inactive];
+
+    /// The word for it in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Online => "Online",
+            Self::Degraded => "Degraded",
+            Self::CheckingEndpoints => "CheckingEndpoints",
+            Self::Disabled => "Disabled",
+            Self::Inactive => "Inactive",
+        }
+    }
+}
+
+/// What the regions together concluded last, kept while nobody says anything new (STA-4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// At least half of the regions with a verdict said up.
+    Online,
+    /// Less than half did.
+    Degraded,
+}
+
+/// Everything that is replicated about one endpoint's health.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndpointHealth {
+    /// The profile that the endpoint belongs to.
+    pub profile: ProfileId,
+    /// The count of each agent that has one.
+    pub tallies: OrdMap<Caseless, Tally>,
+    /// The last conclusion; `None` while none was ever reached.
+    pub judgement: Option<Judgement>,
+    /// Since when no region has a verdict, although there once was a conclusion (STA-4).
+    pub stale_since: Option<Timestamp>,
+    /// The status that is in force.
+    pub status: EndpointStatus,
+    /// When it came into force.
+    pub since: Timestamp,
+    /// With which log entry.
+    pub since_index: LogIndex,
+}
+
+/// A profile's status, the first row that applies (STA-9).
+///
+/// | profile | endpoints | status |
+/// |---|---|---|
+/// | disabled | – | Disabled |
+/// | enabled | any Degraded | Degraded |
+/// | enabled | any Online or Unmonitored | Online |
+/// | enabled | any CheckingEndpoint | CheckingEndpoints |
+/// | enabled | all Disabled or Stopped, or none | Inactive |
+pub fn profile_status(enabled: bool, endpoints: impl IntoIterator<Item = EndpointStatus>) -> ProfileStatus {
+    if !enabled {
+        return ProfileStatus::Disabled;
+    }
+    // The rows in order: the earliest row that any endpoint asks for wins.
+    endpoints
+        .into_iter()
+        .map(|status| match status {
+            EndpointStatus::Degraded => ProfileStatus::Degraded,
+            EndpointStatus::Online | EndpointStatus::Unmonitored => ProfileStatus::Online,
+            EndpointStatus::CheckingEndpoint => ProfileStatus::CheckingEndpoints,
+            EndpointStatus::Disabled | EndpointStatus::Stopped | EndpointStatus::Inactive => {
+                ProfileStatus::Inactive
+            }
+        })
+        .min_by_key(|status| match status {
+            ProfileStatus::Degraded => 0,
+            ProfileStatus::Online => 1,
+            ProfileStatus::CheckingEndpoints => 2,
+            ProfileStatus::Inactive | ProfileStatus::Disabled => 3,
+        })
+        .unwrap_or(ProfileStatus::Inactive)
+}
+
+/// An endpoint's status, the first row that applies (STA-8). `judgement` is the last conclusion, `None` before any.
+///
+/// | endpoint | profile | | status |
+/// |---|---|---|---|
+/// | disabled | – | – | Disabled |
+/// | enabled | disabled | – | Inactive |
+/// | enabled | enabled | always serve | Unmonitored |
+/// | enabled | enabled | probed | Online or Degraded by the last conclusion, CheckingEndpoint before any |
+pub fn endpoint_status(
+    endpoint_enabled: bool,
+    profile_enabled: bool,
+    always_serve: bool,
+    judgement: Option<Judgement>,
+) -> EndpointStatus {
+    match (endpoint_enabled, profile_enabled, always_serve, judgement) {
+        (false, ..) => EndpointStatus::Disabled,
+        (_, false, ..) => EndpointStatus::Inactive,
+        (_, _, true, _) => EndpointStatus::Unmonitored,
+        (.., Some(Judgement::Online)) => EndpointStatus::Online,
+        (.., Some(Judgement::Degraded)) => EndpointStatus::Degraded,
+        (.., None) => EndpointStatus::CheckingEndpoint,
+    }
+}

@@ -1,0 +1,11 @@
+//! What Waymark decides, as pure functions: commands change the state, the state gives status, a view and a query give
+//! an answer. Nothing here waits, reads a clock, draws a random number or knows a wire format.
+//!
+//! Layers, each of which uses only those to its left: `model → health → state → routing → answer, explain`.
+
+pub mod answer;
+pub mod explain;
+pub mod health;
+pub mod model;
+pub mod routing;
+pub mod state;

@@ -1,0 +1,29 @@
+//! The nouns: zones, profiles, endpoints, regions and agents, their limits and their validation (spec §1.1 and §1.2).
+
+mod address;
+mod agent;
+mod caseless;
+mod edit;
+mod endpoint;
+mod monitor;
+mod name;
+mod profile;
+mod region;
+mod time;
+mod validate;
+mod violation;
+mod zone;
+
+pub use address::{AddressFault, parse_target};
+pub use agent::{Agent, AgentRun, MemberId};
+pub use caseless::Caseless;
+pub use edit::Edit;
+pub use endpoint::{Endpoint, EndpointId, EndpointPatch, Target};
+pub use monitor::{Header, Interval, Monitor, MonitorPatch, Protocol, StatusRange, limits as monitor_limits};
+pub use name::{Name, NameFault};
+pub use profile::{Profile, ProfileId, ProfilePatch, RelativeName, Routing, limits as profile_limits};
+pub use region::Region;
+pub use time::{LogIndex, Revision, Timestamp};
+pub use validate::{validate_profile, validate_region, validate_zone, warn_profile};
+pub use violation::{Violation, Violations, nearest};
+pub use zone::{NameServer, Zone, ZonePatch};

@@ -1,0 +1,137 @@
+//! A name that is answered with one of several endpoints.
+
+use super::{Caseless, Edit, Endpoint, EndpointId, Monitor, MonitorPatch, Name, NameFault, Revision};
+
+/// Limits and defaults of spec §1.1 and §1.2.
+pub mod limits {
+    /// Most endpoints in a profile (OBJ-5).
+    pub const ENDPOINTS_MAX: usize = 200;
+    /// Longest profile, region or agent name, in characters (OBJ-2, OBJ-9).
+    pub const NAME_MAX: usize = 63;
+    /// Longest endpoint name, in characters (OBJ-4).
+    pub const ENDPOINT_NAME_MAX: usize = 260;
+    /// Longest time to live, in seconds (SET-2, RFC 2181 §8).
+    pub const TTL_MAX: u32 = 2_147_483_647;
+    /// Time to live if none is given, in seconds (SET-2).
+    pub const TTL_DEFAULT: u32 = 30;
+    /// Highest priority number (SET-12); the lowest is 1.
+    pub const PRIORITY_MAX: u32 = 1_000;
+    /// Highest weight (SET-13); the lowest is 1.
+    pub const WEIGHT_MAX: u32 = 1_000;
+}
+
+/// A profile's number, given once and never again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProfileId(pub u64);
+
+/// The rule that chooses among the pool (SET-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Routing {
+    /// The lowest number, alone.
+    Priority,
+    /// A draw by weight.
+    Weighted,
+}
+
+impl Routing {
+    /// Every method, in the order of the manual.
+    pub const ALL: [Self; 2] = [Self::Priority, Self::Weighted];
+
+    /// The word for it in files, flags and output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Priority => "priority",
+            Self::Weighted => "weighted",
+        }
+    }
+}
+
+/// Where in its zone a profile stands (OBJ-3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RelativeName {
+    /// `@`: at the zone's own name.
+    Apex,
+    /// Below it.
+    Below(Name),
+}
+
+impl RelativeName {
+    /// Reads `@` or one or more labels.
+    pub fn parse(text: &str) -> Result<Self, NameFault> {
+        if text == "@" { Ok(Self::Apex) } else { Name::parse(text).map(Self::Below) }
+    }
+
+    /// The full name in `zone`.
+    pub fn within(&self, zone: &Name) -> Result<Name, NameFault> {
+        match self {
+            Self::Apex => Ok(zone.clone()),
+            Self::Below(name) => name.join(zone),
+        }
+    }
+}
+
+impl std::fmt::Display for RelativeName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Apex => f.pad("@"),
+            Self::Below(name) => name.fmt(f),
+        }
+    }
+}
+
+/// A profile (OBJ-1). Zone, relative name and so the full name never change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Its number; a name removed and added again gets a new one (OBJ-9).
+    pub id: ProfileId,
+    /// Its name in the cluster (OBJ-2).
+    pub name: Caseless,
+    /// The zone it lives in.
+    pub zone: Name,
+    /// Where in the zone it stands.
+    pub relative_name: RelativeName,
+    /// The name that it answers for: `relative_name.zone`.
+    pub full_name: Name,
+    /// The rule that chooses.
+    pub routing: Routing,
+    /// Time to live of its answers in seconds; [`limits::TTL_DEFAULT`] if not given.
+    pub ttl: Option<u32>,
+    /// Switched on by the operator (OBJ-7)?
+    pub enabled: bool,
+    /// How its endpoints are probed.
+    pub monitor: Monitor,
+    /// Its endpoints, in the order in which they were added.
+    pub endpoints: Vec<Endpoint>,
+    /// The state's counter at its last change, an endpoint's change included.
+    pub revision: Revision,
+}
+
+impl Profile {
+    /// The time to live that its answers carry, in seconds.
+    pub fn effective_ttl(&self) -> u32 {
+        self.ttl.unwrap_or(limits::TTL_DEFAULT)
+    }
+
+    /// The endpoint of that name and its place in the list.
+    pub fn endpoint(&self, name: &Caseless) -> Option<(usize, &Endpoint)> {
+        self.endpoints.iter().enumerate().find(|(_, endpoint)| endpoint.name == *name)
+    }
+
+    /// The endpoint of that number.
+    pub fn endpoint_by_id(&self, id: EndpointId) -> Option<&Endpoint> {
+        self.endpoints.iter().find(|endpoint| endpoint.id == id)
+    }
+}
+
+/// What a new profile or an update says (VAL-2).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProfilePatch {
+    /// See [`Profile::routing`].
+    pub routing: Edit<Routing>,
+    /// See [`Profile::ttl`].
+    pub ttl: Edit<u32>,
+    /// See [`Profile::enabled`].
+    pub enabled: Edit<bool>,
+    /// See [`Profile::monitor`].
+    pub monitor: MonitorPatch,
+}

@@ -1,0 +1,103 @@
+//! What is wrong with a wish: the field, the value and the rule (VAL-1), and the word that was probably meant (VAL-3).
+
+use std::fmt;
+
+/// One fault of one field.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Violation {
+    /// The path of the field, as in `endpoints[2].weight`.
+    pub field: String,
+    /// What is wrong with which value, as in `1001 is outside 1–1000`.
+    pub description: String,
+}
+
+impl Violation {
+    /// A violation of `field`.
+    pub fn new(field: impl Into<String>, description: impl Into<String>) -> Self {
+        Self { field: field.into(), description: description.into() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.description)
+    }
+}
+
+/// Collects every violation of one wish, with the path of the object that is being looked at in front.
+#[derive(Debug, Default)]
+pub struct Violations {
+    prefix: String,
+    found: Vec<Violation>,
+}
+
+impl Violations {
+    /// An empty collection.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Notes a violation of `field` below the current path.
+    pub fn add(&mut self, field: &str, description: impl Into<String>) {
+        self.found.push(Violation::new(format!("{}{field}", self.prefix), description));
+    }
+
+    /// Runs `check` with `path` and a dot appended to the current path.
+    pub fn within(&mut self, path: &str, check: impl FnOnce(&mut Self)) {
+        let length = self.prefix.len();
+        self.prefix.push_str(path);
+        self.prefix.push('.');
+        check(self);
+        self.prefix.truncate(length);
+    }
+
+    /// Notes `value` unless it lies in `min..=max`.
+    pub fn range(&mut self, field: &str, value: u64, min: u64, max: u64) {
+        if !(min..=max).contains(&value) {
+            self.add(field, format!("{value} is outside {min}–{max}"));
+        }
+    }
+
+    /// All that was found, in the order in which it was found.
+    pub fn into_vec(self) -> Vec<Violation> {
+        self.found
+    }
+
+    /// Was nothing found?
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+}
+
+/// The word of `known` that `word` was probably meant to be, if one is near enough to be worth a hint.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    /// Below this a hint confuses more than it helps (Jaro–Winkler, 0 unlike … 1 equal).
+    const LIKENESS_MIN: f64 = 0.75;
+    known
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(&word.to_lowercase(), &candidate.to_lowercase()), candidate))
+        .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn val_1_a_violation_names_path_value_and_rule() {
+        let mut violations = Violations::new();
+        violations.within("endpoints[2]", |v| v.range("weight", 1001, 1, 1000));
+        violations.range("ttl", 30, 0, 60);
+        let found = violations.into_vec();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].to_string(), "endpoints[2].weight: 1001 is outside 1–1000");
+    }
+
+    #[test]
+    fn val_3_the_nearest_word_is_offered() {
+        assert_eq!(nearest("wieghted", ["priority", "weighted"]), Some("weighted"));
+        assert_eq!(nearest("xyz", ["priority", "weighted"]), None);
+    }
+}

@@ -1,0 +1,189 @@
+//! The requests that can alter the state. They say what is wished or what was observed, never what the state shall be.
+
+use crate::health::Outcome;
+use crate::model::{
+    AgentRun, Caseless, EndpointId, EndpointPatch, LogIndex, MemberId, ProfilePatch, Region, Revision,
+    Timestamp, ZonePatch,
+};
+
+/// Marks one wish of one client, so that a retry is carried out once (CLI-4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CommandId(pub u128);
+
+/// What surrounds a command in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// The entry's index.
+    pub index: LogIndex,
+    /// When the leader proposed it, for people to read.
+    pub at: Timestamp,
+}
+
+/// One request to alter the state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    /// The client's mark; members' own commands need none, being absolute facts.
+    pub id: Option<CommandId>,
+    /// Who wishes it, as shown in events: `operator`, later the name in a certificate; members' own are `cluster`.
+    pub author: String,
+    /// What is wished.
+    pub action: Action,
+}
+
+/// What a command asks for. Names of new objects come as raw text: `apply` judges them with all else.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// The first entry of a cluster: gives it its identity.
+    Found {
+        /// The cluster's id, drawn by the member on which it was founded.
+        cluster: String,
+    },
+    /// A new zone.
+    CreateZone {
+        /// Its name.
+        name: String,
+        /// Its fields.
+        fields: ZonePatch,
+    },
+    /// A change of some of a zone's fields.
+    UpdateZone {
+        /// Its name.
+        name: String,
+        /// The fields that are named.
+        fields: ZonePatch,
+        /// Refused unless the zone is at this revision (OBJ-8).
+        if_revision: Option<Revision>,
+    },
+    /// The end of a zone without profiles.
+    DeleteZone {
+        /// Its name.
+        name: String,
+        /// Refused unless the zone is at this revision.
+        if_revision: Option<Revision>,
+    },
+    /// A new profile with its endpoints.
+    CreateProfile {
+        /// Its name.
+        name: String,
+        /// Its zone's name.
+        zone: String,
+        /// Where it stands in the zone: `@`, or one or more labels.
+        relative_name: String,
+        /// Its fields; `routing` is required.
+        fields: ProfilePatch,
+        /// Its endpoints, name and fields, in order.
+        endpoints: Vec<(String, EndpointPatch)>,
+    },
+    /// A change of some of a profile's fields.
+    UpdateProfile {
+        /// Its name.
+        name: String,
+        /// The fields that are named.
+        fields: ProfilePatch,
+        /// Refused unless the profile is at this revision.
+        if_revision: Option<Revision>,
+    },
+    /// The end of a profile and of its endpoints.
+    DeleteProfile {
+        /// Its name.
+        name: String,
+        /// Refused unless the profile is at this revision.
+        if_revision: Option<Revision>,
+    },
+    /// A new endpoint in a profile.
+    AddEndpoint {
+        /// The profile's name.
+        profile: String,
+        /// The endpoint's name.
+        name: String,
+        /// Its fields; `target` is required.
+        fields: EndpointPatch,
+        /// Refused unless the profile is at this revision.
+        if_revision: Option<Revision>,
+    },
+    /// A change of some of an endpoint's fields.
+    UpdateEndpoint {
+        /// The profile's name.
+        profile: String,
+        /// The endpoint's name.
+        name: String,
+        /// The fields that are named.
+        fields: EndpointPatch,
+        /// Refused unless the profile is at this revision.
+        if_revision: Option<Revision>,
+    },
+    /// The end of an endpoint.
+    RemoveEndpoint {
+        /// The profile's name.
+        profile: String,
+        /// The endpoint's name.
+        name: String,
+        /// Refused unless the profile is at this revision.
+        if_revision: Option<Revision>,
+    },
+    /// A region, new or moved. Its `revision` is not looked at.
+    SetRegion(Region),
+    /// The end of a region in which nothing lives any more.
+    DeleteRegion {
+        /// Its name.
+        name: String,
+        /// Refused unless the region is at this revision.
+        if_revision: Option<Revision>,
+    },
+    /// An agent's stream has come up on a member.
+    OpenSession {
+        /// The agent's name.
+        agent: String,
+        /// Its region.
+        region: String,
+        /// Its run.
+        run: AgentRun,
+        /// The version it says it runs.
+        version: String,
+        /// The member that holds the stream.
+        member: MemberId,
+    },
+    /// Outcomes of one agent that seemed to change something when a member looked (STA-7).
+    RecordOutcomes {
+        /// The agent.
+        agent: Caseless,
+        /// The run in which they were found.
+        run: AgentRun,
+        /// The outcomes, in the order of their sequence numbers.
+        outcomes: Vec<ReportedOutcome>,
+    },
+    /// Nothing was heard from an agent about endpoints for longer than its verdicts live (STA-5).
+    ExpireVerdicts {
+        /// The agent.
+        agent: Caseless,
+        /// The session whose holder noticed; a newer one makes this void.
+        session: Revision,
+        /// The endpoints.
+        endpoints: Vec<EndpointId>,
+    },
+    /// No member has heard an agent for 15 s (STA-5).
+    LoseAgent {
+        /// The agent.
+        agent: Caseless,
+        /// The session that went silent; a newer one makes this void.
+        session: Revision,
+    },
+    /// An operator wants an agent that is lost out of the list.
+    ForgetAgent {
+        /// The agent.
+        name: String,
+    },
+}
+
+/// One outcome as an agent reported it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportedOutcome {
+    /// The endpoint that was probed.
+    pub endpoint: EndpointId,
+    /// The outcome's number in the agent's run.
+    pub sequence: u64,
+    /// How old it was when it was proposed, in milliseconds, by the agent's and then the member's monotonic clock.
+    pub age_ms: u64,
+    /// What was found.
+    pub outcome: Outcome,
+}

@@ -1,0 +1,15 @@
+//! What the cluster agrees on, the commands that change it, and the read model that is built from it.
+
+mod apply;
+mod change;
+mod command;
+mod event;
+mod record;
+mod view;
+
+pub use apply::apply;
+pub use change::{Applied, Change, Rejection, Reply, Warning};
+pub use command::{Action, Command, CommandId, Context, ReportedOutcome};
+pub use event::{Event, EventCause, EventId, EventStatus, Subject};
+pub use record::{ProfileHealth, Remembered, State};
+pub use view::{Plan, PlannedEndpoint, View};

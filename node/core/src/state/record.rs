@@ -1,0 +1,86 @@
+//! The state itself: ordered persistent maps, so that a copy costs nothing and equal states look equal everywhere.
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use super::{CommandId, Event, EventId, Rejection, Reply};
+use crate::health::{EndpointHealth, ProfileStatus};
+use crate::model::{
+    Agent, Caseless, EndpointId, Name, Profile, ProfileId, Region, Revision, Timestamp, Zone,
+};
+
+/// A profile's status and since when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProfileHealth {
+    /// The status in force.
+    pub status: ProfileStatus,
+    /// When it came into force.
+    pub since: Timestamp,
+}
+
+/// What a client's command came to, kept for its retries (CLI-4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remembered {
+    /// Its place in the order in which commands are forgotten.
+    pub order: u64,
+    /// What its author was told.
+    pub reply: Result<Reply, Rejection>,
+}
+
+/// What the cluster agrees on. Changed by [`super::apply`] alone; a clone shares everything with its original.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// The cluster's id; empty until it is founded.
+    pub cluster: String,
+    /// Raised by one for each accepted command (OBJ-8).
+    pub counter: Revision,
+    /// The number that the next profile or endpoint gets.
+    pub next_id: u64,
+    /// Zones by name.
+    pub zones: OrdMap<Name, Arc<Zone>>,
+    /// Profiles by number.
+    pub profiles: OrdMap<ProfileId, Arc<Profile>>,
+    /// Profile numbers by profile name.
+    pub profile_ids: OrdMap<Caseless, ProfileId>,
+    /// Profile numbers by the [`Name::tree_key`] of the name that they answer for.
+    pub owners: OrdMap<Arc<[u8]>, ProfileId>,
+    /// Regions by name.
+    pub regions: OrdMap<Caseless, Arc<Region>>,
+    /// Agents by name.
+    pub agents: OrdMap<Caseless, Arc<Agent>>,
+    /// Health by endpoint; one entry for each endpoint of each profile.
+    pub health: OrdMap<EndpointId, Arc<EndpointHealth>>,
+    /// Status by profile; one entry for each profile.
+    pub profile_health: OrdMap<ProfileId, ProfileHealth>,
+    /// The latest [`State::EVENTS_MAX`] events.
+    pub events: OrdMap<EventId, Arc<Event>>,
+    /// The latest [`State::REMEMBERED_MAX`] marked commands.
+    pub remembered: OrdMap<CommandId, Arc<Remembered>>,
+    /// Their marks in the order in which they came.
+    pub remembered_order: OrdMap<u64, CommandId>,
+}
+
+impl State {
+    /// Most events that are kept; the oldest go first.
+    pub const EVENTS_MAX: usize = 10_000;
+    /// Most marked commands that are kept for retries; the oldest go first.
+    pub const REMEMBERED_MAX: usize = 10_000;
+
+    /// The profile of that name.
+    pub fn profile(&self, name: &Caseless) -> Option<&Arc<Profile>> {
+        self.profiles.get(self.profile_ids.get(name)?)
+    }
+
+    /// The closest zone that `name` lies in.
+    pub fn enclosing_zone(&self, name: &Name) -> Option<&Arc<Zone>> {
+        let mut here = Some(name.clone());
+        while let Some(candidate) = here {
+            if let Some(zone) = self.zones.get(&candidate) {
+                return Some(zone);
+            }
+            here = candidate.parent();
+        }
+        None
+    }
+}

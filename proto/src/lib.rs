@@ -1,0 +1,64 @@
+//! What crosses a wire or reaches a disk: the generated messages, and their conversions into core's types and back.
+
+mod convert;
+
+pub use convert::Malformed;
+
+/// The operators' API.
+#[allow(
+    missing_docs,
+    clippy::all,
+    unreachable_pub,
+    reason = "generated from the .proto files, which are documented"
+)]
+pub mod admin {
+    /// Version 1.
+    pub mod v1 {
+        tonic::include_proto!("waymark.admin.v1");
+    }
+}
+
+/// Agent ⇄ member.
+#[allow(
+    missing_docs,
+    clippy::all,
+    unreachable_pub,
+    reason = "generated from the .proto files, which are documented"
+)]
+pub mod agent {
+    /// Version 1.
+    pub mod v1 {
+        tonic::include_proto!("waymark.agent.v1");
+    }
+}
+
+/// Member ⇄ member.
+#[allow(
+    missing_docs,
+    clippy::all,
+    unreachable_pub,
+    reason = "generated from the .proto files, which are documented"
+)]
+pub mod peer {
+    /// Version 1.
+    pub mod v1 {
+        tonic::include_proto!("waymark.peer.v1");
+    }
+}
+
+/// On disk.
+#[allow(
+    missing_docs,
+    clippy::all,
+    unreachable_pub,
+    reason = "generated from the .proto files, which are documented"
+)]
+pub mod storage {
+    /// Version 1.
+    pub mod v1 {
+        tonic::include_proto!("waymark.storage.v1");
+    }
+}
+
+/// Descriptors of every message and service, for server reflection.
+pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
