@@ -25,5 +25,5 @@ pub use profile::{Profile, ProfileId, ProfilePatch, RelativeName, Routing, limit
 pub use region::Region;
 pub use time::{LogIndex, Revision, Timestamp};
 pub use validate::{validate_profile, validate_region, validate_zone, warn_profile};
-pub use violation::{Violation, Violations, nearest};
+pub use violation::{Violation, Violations, nearest, unknown_key_hint};
 pub use zone::{NameServer, Zone, ZonePatch};

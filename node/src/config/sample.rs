@@ -1,0 +1,43 @@
+//! The complete, commented settings file that `waymark-node config default` prints.
+
+/// Every setting with its default; `name` stands for the machine's own.
+pub const SAMPLE: &str = r#"# Settings of waymark-node. Each one is also a flag (--grpc-listen) and an environment variable
+# (WAYMARK_NODE_GRPC_LISTEN); a flag beats the environment, which beats this file.
+
+# The member's name, unique in the cluster. Default: the machine's name.
+name = "m1"
+
+# Where log, snapshots and identity are kept. One directory for each member; it is made if it is missing.
+data_dir = "waymark-data"
+
+# Where gRPC is served: to the operators' CLI, to agents and to the other members.
+grpc_listen = "127.0.0.1:7400"
+
+# How other members and agents reach it. Default: http:// and the address above.
+grpc_advertise = "http://127.0.0.1:7400"
+
+# Where DNS is served, over UDP and TCP. Name each address that resolvers use, rather than 0.0.0.0, so that every reply
+# leaves from the address that its query came to.
+dns_listen = ["127.0.0.1:5300"]
+
+# How resolvers reach it, as `waymark cluster status` shows it. Default: the first address above.
+dns_advertise = "127.0.0.1:5300"
+
+# Where health is served over HTTP: /healthz, /readyz, /readyz/write.
+http_listen = "127.0.0.1:7401"
+
+# How patient Raft's timers are: local (one room), regional (one continent) or global.
+timers = "local"
+
+# How long a start waits for a leader before DNS is answered from the member's own last state.
+start_grace = "10s"
+
+# What is logged, in RUST_LOG's language; RUST_LOG itself goes first.
+log_level = "info"
+
+# auto (text on a terminal, json elsewhere), text or json.
+log_format = "auto"
+
+# true: a cluster of one that founds itself, with the zone waymark.test, on loopback only.
+dev = false
+"#;

@@ -1,0 +1,36 @@
+//! The end of a process: asked for by a signal or by the closed standard input, it reaches every part as one token.
+
+use tokio::io::AsyncReadExt;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// How long everything may take to drain before the process ends anyway (OPS-4, DNS-22).
+pub const DRAIN_LIMIT: std::time::Duration = std::time::Duration::from_millis(4_500);
+
+/// Cancels the returned token at the first TERM or INT; a second one ends the process at once (OPS-4).
+pub fn on_signals() -> std::io::Result<CancellationToken> {
+    let token = CancellationToken::new();
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let cancelled = token.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }
+            if cancelled.is_cancelled() {
+                std::process::exit(1);
+            }
+            tracing::info!("asked to end: draining");
+            cancelled.cancel();
+        }
+    });
+    Ok(token)
+}
+
+/// Cancels `token` when standard input reaches its end: a supervisor that dies takes the process with it.
+pub fn on_closed_input(token: CancellationToken) {
+    tokio::spawn(async move {
+        let (mut input, mut scratch) = (tokio::io::stdin(), [0_u8; 64]);
+        while !matches!(input.read(&mut scratch).await, Ok(0) | Err(_)) {}
+        tracing::info!("standard input was closed: draining");
+        token.cancel();
+    });
+}

@@ -1,0 +1,42 @@
+//! The door for machines that watch over this one: health over HTTP (OPS-5).
+
+mod readiness;
+
+pub use readiness::Readiness;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::get;
+
+use crate::raft::Proposer;
+
+/// What the pages are made from.
+#[derive(Clone, Debug)]
+pub struct Web {
+    /// How far the start has come.
+    pub readiness: Readiness,
+    /// Knows whether a leader can be reached.
+    pub proposer: Proposer,
+}
+
+/// `/healthz` (alive), `/readyz` (answers DNS; stays 200 without a leader), `/readyz/write` (a leader is reachable).
+pub fn router(web: Web) -> Router {
+    Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+        .route("/readyz/write", get(ready_to_write))
+        .with_state(web)
+}
+
+async fn ready(State(web): State<Web>) -> (StatusCode, String) {
+    let (ready, reasons) = web.readiness.report();
+    (if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, reasons)
+}
+
+async fn ready_to_write(State(web): State<Web>) -> (StatusCode, String) {
+    match web.proposer.read_barrier().await {
+        Ok(()) => (StatusCode::OK, "ok: a leader is reachable\n".into()),
+        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {error}\n")),
+    }
+}
