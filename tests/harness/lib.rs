@@ -1,1 +1,20 @@
-//! TODO
+//! What the suites drive Waymark with: real processes of its three binaries on loopback, endpoints that can be broken,
+//! a DNS client and the CLI. The demo stands on the same ground.
+
+pub mod agent;
+pub mod binary;
+pub mod cli;
+pub mod cluster;
+pub mod dns;
+pub mod endpoint;
+pub mod eventually;
+pub mod load;
+pub mod member;
+pub mod ports;
+pub mod process;
+
+pub use agent::Agent;
+pub use cluster::Cluster;
+pub use endpoint::{Behaviour, FakeEndpoint};
+pub use eventually::{eventually, within};
+pub use member::Member;

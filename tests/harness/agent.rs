@@ -1,0 +1,56 @@
+//! A `waymark-agent` process.
+
+use std::path::{Path, PathBuf};
+
+use crate::process::Process;
+
+/// An agent under test.
+#[derive(Debug)]
+pub struct Agent {
+    /// Its name.
+    pub name: String,
+    /// Its region.
+    pub region: String,
+    members: String,
+    log: PathBuf,
+    process: Option<Process>,
+}
+
+impl Agent {
+    /// Starts the agent `name` in `region`, with the members at `urls` to report to.
+    pub fn start(name: &str, region: &str, urls: &[String], directory: &Path) -> Self {
+        let log = directory.join(format!("{name}.log"));
+        let members = urls.join(",");
+        let mut agent =
+            Self { name: name.to_owned(), region: region.to_owned(), members, log, process: None };
+        agent.restart();
+        agent
+    }
+
+    /// Starts it again, after it was ended.
+    pub fn restart(&mut self) {
+        let pairs = [("--name", &self.name), ("--region", &self.region), ("--members", &self.members)];
+        let given = pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value.clone()]);
+        let arguments: Vec<String> = given.chain(["--allow-loopback".to_owned()]).collect();
+        self.process = Some(Process::start("waymark-agent", &arguments, &self.log));
+    }
+
+    /// Its process.
+    ///
+    /// # Panics
+    /// When it has been ended.
+    pub fn process(&mut self) -> &mut Process {
+        self.process.as_mut().expect("the agent was started")
+    }
+
+    /// Its process id, 0 without a process.
+    pub fn pid(&self) -> u32 {
+        self.process.as_ref().map_or(0, Process::id)
+    }
+
+    /// Ends it as a crash would.
+    pub fn kill(&mut self) {
+        self.process().kill();
+        self.process = None;
+    }
+}

@@ -1,0 +1,69 @@
+//! A resolver's view of a member: one query, one reply.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
+
+use hickory_proto::op::{Message, MessageType, OpCode, Query};
+use hickory_proto::rr::{Name, RecordType};
+
+/// How long a reply may take: far beyond what a healthy member needs, so that a miss is a loss.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+static NEXT_ID: AtomicU16 = AtomicU16::new(1);
+
+/// The packet that asks for `name` and `kind`, and its id.
+///
+/// # Panics
+/// When `name` or `kind` is none.
+pub fn packet(name: &str, kind: &str) -> (u16, Vec<u8>) {
+    let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+    let mut message = Message::new(id, MessageType::Query, OpCode::Query);
+    let name = Name::from_str(name).expect("a domain name");
+    message.add_query(Query::query(name, RecordType::from_str(kind).expect("a record type")));
+    (id, message.to_vec().expect("a query can be encoded"))
+}
+
+/// Asks over UDP.
+pub fn ask(member: SocketAddr, name: &str, kind: &str) -> Result<Message, String> {
+    let socket = UdpSocket::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
+    socket.set_read_timeout(Some(PATIENCE)).map_err(|error| error.to_string())?;
+    let (id, packet) = packet(name, kind);
+    socket.send_to(&packet, member).map_err(|error| error.to_string())?;
+    let mut reply = [0; 4096];
+    let length = socket.recv(&mut reply).map_err(|error| format!("no reply: {error}"))?;
+    let message = Message::from_vec(&reply[..length]).map_err(|error| error.to_string())?;
+    if message.metadata.id == id { Ok(message) } else { Err("a reply with another id".into()) }
+}
+
+/// Asks over TCP.
+pub fn ask_tcp(member: SocketAddr, name: &str, kind: &str) -> Result<Message, String> {
+    let exchange = || -> std::io::Result<Vec<u8>> {
+        let mut stream = TcpStream::connect(member)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let (_, packet) = packet(name, kind);
+        let length = u16::try_from(packet.len()).expect("a query is short");
+        stream.write_all(&[&length.to_be_bytes()[..], &packet].concat())?;
+        let mut length = [0; 2];
+        stream.read_exact(&mut length)?;
+        let mut reply = vec![0; usize::from(u16::from_be_bytes(length))];
+        stream.read_exact(&mut reply)?;
+        Ok(reply)
+    };
+    let reply = exchange().map_err(|error| error.to_string())?;
+    Message::from_vec(&reply).map_err(|error| error.to_string())
+}
+
+/// The data of the answer section as `dig +short` shows it, or the response code where there is none.
+pub fn short(member: SocketAddr, name: &str, kind: &str) -> String {
+    match ask(member, name, kind) {
+        Err(error) => error,
+        Ok(message) if message.answers.is_empty() => format!("{:?}", message.metadata.response_code),
+        Ok(message) => {
+            let data: Vec<String> = message.answers.iter().map(|record| record.data.to_string()).collect();
+            data.join(" ")
+        }
+    }
+}

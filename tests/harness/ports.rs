@@ -1,0 +1,31 @@
+//! Free ports on loopback, below the range that the system gives to outgoing connections.
+
+use std::collections::BTreeSet;
+use std::net::{TcpListener, UdpSocket};
+use std::sync::Mutex;
+
+const FIRST: u16 = 20_000;
+const LAST: u16 = 31_999;
+
+static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+
+/// A port that is free for UDP and TCP on 127.0.0.1 and was not given out by this process before.
+///
+/// # Panics
+/// When there is none.
+pub fn free() -> u16 {
+    let mut taken = TAKEN.lock().expect("no holder panics");
+    // Processes that run at the same time start at different places.
+    let start =
+        u16::try_from(std::process::id() % u32::from(LAST - FIRST)).expect("it is below the range's length");
+    let port = (0..LAST - FIRST)
+        .map(|step| FIRST + (start.wrapping_mul(13) + step) % (LAST - FIRST))
+        .find(|port| !taken.contains(port) && is_free(*port))
+        .expect("a port is free on loopback");
+    taken.insert(port);
+    port
+}
+
+fn is_free(port: u16) -> bool {
+    TcpListener::bind(("127.0.0.1", port)).is_ok() && UdpSocket::bind(("127.0.0.1", port)).is_ok()
+}
