@@ -8,6 +8,7 @@ pub use convert::Malformed;
 #[allow(
     missing_docs,
     clippy::all,
+    clippy::pedantic,
     unreachable_pub,
     reason = "generated from the .proto files, which are documented"
 )]
@@ -22,6 +23,7 @@ pub mod admin {
 #[allow(
     missing_docs,
     clippy::all,
+    clippy::pedantic,
     unreachable_pub,
     reason = "generated from the .proto files, which are documented"
 )]
@@ -36,6 +38,7 @@ pub mod agent {
 #[allow(
     missing_docs,
     clippy::all,
+    clippy::pedantic,
     unreachable_pub,
     reason = "generated from the .proto files, which are documented"
 )]
@@ -50,6 +53,7 @@ pub mod peer {
 #[allow(
     missing_docs,
     clippy::all,
+    clippy::pedantic,
     unreachable_pub,
     reason = "generated from the .proto files, which are documented"
 )]

@@ -21,14 +21,21 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts `size` members and makes them one cluster.
+    /// Starts `size` members with free ports and makes them one cluster.
     ///
     /// # Panics
     /// When that does not come to be.
     pub fn start(size: usize) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
-        let mut members: Vec<Member> =
-            (1..=size).map(|number| Member::new(&format!("m{number}"), directory.path())).collect();
+        let members = (1..=size).map(|number| Member::new(&format!("m{number}"), directory.path())).collect();
+        Self::found(directory, members)
+    }
+
+    /// Starts `members` and makes them one cluster, the first its founder. Their files are in `directory`.
+    ///
+    /// # Panics
+    /// When that does not come to be.
+    pub fn found(directory: TempDir, mut members: Vec<Member>) -> Self {
         members.iter_mut().for_each(Member::start);
         members.iter_mut().for_each(Member::listens);
         let founder = Cli { endpoints: members[0].url() };

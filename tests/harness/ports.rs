@@ -26,6 +26,7 @@ pub fn free() -> u16 {
     port
 }
 
-fn is_free(port: u16) -> bool {
+/// Can `port` be had on 127.0.0.1, for UDP and for TCP?
+pub fn is_free(port: u16) -> bool {
     TcpListener::bind(("127.0.0.1", port)).is_ok() && UdpSocket::bind(("127.0.0.1", port)).is_ok()
 }

@@ -1,0 +1,35 @@
+# Every task that a person or CI runs. `make` alone lists them.
+
+CARGO ?= cargo
+ARGS ?=
+
+.PHONY: help build demo test check fix bench
+
+help: ## List the tasks
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+build: ## Build every binary for use (release)
+	$(CARGO) build --release --locked --workspace --bins
+
+demo: build ## Run a three-member cluster with agents and endpoints on loopback (ARGS="--help" lists the options)
+	@$${CARGO_TARGET_DIR:-target}/release/waymark-demo $(ARGS)
+
+test: ## Run all tests, the end-to-end suites with real processes included
+	$(CARGO) build --locked --workspace --bins
+	$(CARGO) test --locked --workspace
+
+check: ## What CI holds: format, lints, docs, tidiness, licences; changes nothing
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --document-private-items
+	$(CARGO) test --locked -p waymark-tests --test tidy
+	@if $(CARGO) deny --version >/dev/null 2>&1; then $(CARGO) deny --locked check bans licenses sources; \
+	else echo "cargo-deny is not installed: licences and sources were not checked"; fi
+
+fix: ## Format and mend what the lints can mend
+	$(CARGO) fmt --all
+	$(CARGO) clippy --locked --workspace --all-targets --fix --allow-dirty --allow-staged
+	$(CARGO) fmt --all
+
+bench: build ## Measure; docs/benchmarks.md says what is printed (ARGS="--only dns" runs a part)
+	@$${CARGO_TARGET_DIR:-target}/release/waymark-bench $(ARGS)
