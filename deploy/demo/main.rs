@@ -1,6 +1,10 @@
 //! `make demo`: three members, three agents and five endpoints on loopback, to look at, to break and to heal (OPS-1).
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to a person at a terminal")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this program talks to a person at a terminal"
+)]
 
 mod keeper;
 mod screen;

@@ -1,0 +1,100 @@
+//! kill -9 of every member at once, again and again, under writes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use harness::{Cluster, eventually, within};
+use tonic::Request;
+use waymark_proto::admin::v1::regions_client::RegionsClient;
+use waymark_proto::admin::v1::{ListRequest, Region, SetRegionRequest, WriteOptions};
+
+const ROUNDS: u32 = 20;
+
+/// Writers at the same time, each on a member of its own.
+const WRITERS: usize = 3;
+
+/// CLU-2, CLU-3, F-CLU-09: every acknowledged write is there after each crash, and the cluster leads again.
+#[test]
+fn no_acknowledged_write_is_lost_when_all_members_are_killed() {
+    let mut cluster = Cluster::start(3);
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
+    let seed = std::process::id();
+    let mut acknowledged: Vec<String> = Vec::new();
+    for round in 0..ROUNDS {
+        let stop = Arc::new(AtomicBool::new(false));
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                runtime.spawn(write(
+                    cluster.members[writer].url(),
+                    format!("r{round}-{writer}"),
+                    stop.clone(),
+                ))
+            })
+            .collect();
+        // A moment between 300 ms and 1.3 s that differs from round to round and from run to run.
+        let moment =
+            Duration::from_millis(300 + u64::from((seed + round).wrapping_mul(2_654_435_761) % 1_000));
+        let _ = within(moment, || Err::<(), _>(String::new()));
+        cluster.members.iter_mut().for_each(harness::Member::kill);
+        stop.store(true, Ordering::Relaxed);
+        for writer in writers {
+            acknowledged.extend(runtime.block_on(writer).expect("a writer ends well"));
+        }
+        let killed = Instant::now();
+        cluster.members.iter_mut().for_each(harness::Member::start);
+        let names =
+            eventually("the cluster leads again", || runtime.block_on(list(cluster.members[0].url())));
+        assert!(
+            killed.elapsed() < Duration::from_secs(15),
+            "round {round}: led after {:?}",
+            killed.elapsed()
+        );
+        let missing: Vec<_> = acknowledged.iter().filter(|name| !names.contains(name)).collect();
+        assert!(missing.is_empty(), "round {round} (seed {seed}): acknowledged and lost: {missing:?}");
+    }
+    assert!(acknowledged.len() > 100, "only {} writes were acknowledged", acknowledged.len());
+}
+
+/// Writes one region after another until told to stop or refused; returns the acknowledged ones.
+async fn write(url: String, prefix: String, stop: Arc<AtomicBool>) -> Vec<String> {
+    let mut acknowledged = Vec::new();
+    let Ok(mut client) = RegionsClient::connect(url).await else { return acknowledged };
+    for number in 0..5_000_u32 {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let name = format!("{prefix}-{number}");
+        let region = Region { name: name.clone(), latitude: 1.0, longitude: 2.0, revision: 0 };
+        let request_id = u128::from(number).wrapping_add(fingerprint(&prefix)).to_be_bytes().to_vec().into();
+        let write = WriteOptions { request_id, if_revision: None, wait_all: false };
+        let mut request = Request::new(SetRegionRequest { region: Some(region), write: Some(write) });
+        request.set_timeout(Duration::from_secs(5));
+        if client.set_region(request).await.is_ok() {
+            acknowledged.push(name);
+        }
+    }
+    acknowledged
+}
+
+/// A different starting point for the ids of each writer and round.
+fn fingerprint(prefix: &str) -> u128 {
+    prefix.bytes().fold(1, |sum, byte| sum * 257 + u128::from(byte)) << 32
+}
+
+/// The names of all regions, read with the leader's consent.
+async fn list(url: String) -> Result<Vec<String>, String> {
+    let mut client = RegionsClient::connect(url).await.map_err(|error| error.to_string())?;
+    let (mut names, mut token) = (Vec::new(), String::new());
+    loop {
+        let page = waymark_proto::admin::v1::Page { size: 1_000, token };
+        let mut request = Request::new(ListRequest { page: Some(page), read: None });
+        request.set_timeout(Duration::from_secs(2));
+        let response = client.list_regions(request).await.map_err(|status| status.to_string())?.into_inner();
+        names.extend(response.regions.into_iter().map(|region| region.name));
+        if response.next_page_token.is_empty() {
+            return Ok(names);
+        }
+        token = response.next_page_token;
+    }
+}

@@ -1,0 +1,8 @@
+//! The main job on real input: members, agents and endpoints as processes and sockets, asked by DNS and by the CLI.
+
+mod crash;
+mod failover;
+mod leader;
+mod quiet_log;
+mod scene;
+mod weights;
