@@ -1,6 +1,7 @@
 //! What crosses a wire or reaches a disk: the generated messages, and their conversions into core's types and back.
 
-mod convert;
+pub mod convert;
+pub mod status;
 
 pub use convert::Malformed;
 

@@ -1,1 +1,198 @@
-//! TODO
+//! Zones, name servers, regions, agents, and the small messages that stand in others.
+
+use waymark_core::model::{
+    Agent, AgentRun, Caseless, Header, MemberId, Name, NameServer, Region, Revision, StatusRange, Timestamp,
+    Violation, Zone,
+};
+
+use super::{Malformed, each, parsed};
+use crate::admin::v1 as wire;
+
+impl From<&Zone> for wire::Zone {
+    fn from(zone: &Zone) -> Self {
+        let Zone { name, name_servers, mailbox, revision } = zone;
+        Self {
+            name: name.to_string(),
+            name_servers: name_servers.iter().map(Into::into).collect(),
+            mailbox: mailbox.as_ref().map(ToString::to_string),
+            revision: revision.0,
+        }
+    }
+}
+
+impl TryFrom<wire::Zone> for Zone {
+    type Error = Malformed;
+
+    fn try_from(message: wire::Zone) -> Result<Self, Malformed> {
+        let wire::Zone { name, name_servers, mailbox, revision } = message;
+        Ok(Self {
+            name: parsed("zone.name", &name, Name::parse)?,
+            name_servers: each(name_servers)?,
+            mailbox: mailbox.map(|mailbox| parsed("zone.mailbox", &mailbox, Name::parse)).transpose()?,
+            revision: Revision(revision),
+        })
+    }
+}
+
+impl From<&NameServer> for wire::NameServer {
+    fn from(server: &NameServer) -> Self {
+        let NameServer { name, addresses } = server;
+        Self { name: name.to_string(), addresses: addresses.iter().map(ToString::to_string).collect() }
+    }
+}
+
+impl TryFrom<wire::NameServer> for NameServer {
+    type Error = Malformed;
+
+    fn try_from(message: wire::NameServer) -> Result<Self, Malformed> {
+        let wire::NameServer { name, addresses } = message;
+        let address = |text: &String| parsed("zone.name_servers.addresses", text, str::parse);
+        Ok(Self {
+            name: parsed("zone.name_servers.name", &name, Name::parse)?,
+            addresses: addresses.iter().map(address).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl From<&Header> for wire::Header {
+    fn from(header: &Header) -> Self {
+        let Header { name, value } = header;
+        Self { name: name.clone(), value: value.clone() }
+    }
+}
+
+impl From<wire::Header> for Header {
+    fn from(message: wire::Header) -> Self {
+        let wire::Header { name, value } = message;
+        Self { name, value }
+    }
+}
+
+impl From<&StatusRange> for wire::StatusRange {
+    fn from(range: &StatusRange) -> Self {
+        let StatusRange { min, max } = *range;
+        Self { min, max }
+    }
+}
+
+impl From<wire::StatusRange> for StatusRange {
+    fn from(message: wire::StatusRange) -> Self {
+        let wire::StatusRange { min, max } = message;
+        Self { min, max }
+    }
+}
+
+/// Millionths of a degree in a degree.
+const E6: f64 = 1_000_000.0;
+
+impl From<&Region> for wire::Region {
+    fn from(region: &Region) -> Self {
+        let Region { name, latitude_e6, longitude_e6, revision } = region;
+        Self {
+            name: name.to_string(),
+            latitude: f64::from(*latitude_e6) / E6,
+            longitude: f64::from(*longitude_e6) / E6,
+            revision: revision.0,
+        }
+    }
+}
+
+/// Reads a region as somebody wishes it. Refuses a coordinate that is no place on Earth here already: core counts in
+/// whole millionths of a degree, so such a value may not even fit.
+pub fn region_wish(message: wire::Region) -> Result<Region, Vec<Violation>> {
+    let wire::Region { name, latitude, longitude, revision } = message;
+    let mut violations = Vec::new();
+    let mut coordinate = |field: &'static str, degrees: f64, limit: f64| {
+        if !(-limit..=limit).contains(&degrees) {
+            violations.push(Violation::new(field, format!("{degrees} is outside -{limit}–{limit}")));
+            return 0;
+        }
+        millionths(field, degrees).unwrap_or_default()
+    };
+    let latitude_e6 = coordinate("latitude", latitude, 90.0);
+    let longitude_e6 = coordinate("longitude", longitude, 180.0);
+    if !violations.is_empty() {
+        return Err(violations);
+    }
+    Ok(Region { name: Caseless::new(&name), latitude_e6, longitude_e6, revision: Revision(revision) })
+}
+
+impl TryFrom<wire::Region> for Region {
+    type Error = Malformed;
+
+    fn try_from(message: wire::Region) -> Result<Self, Malformed> {
+        let wire::Region { name, latitude, longitude, revision } = message;
+        Ok(Self {
+            name: Caseless::new(&name),
+            latitude_e6: millionths("region.latitude", latitude)?,
+            longitude_e6: millionths("region.longitude", longitude)?,
+            revision: Revision(revision),
+        })
+    }
+}
+
+/// Exact for every value that came out of core, also for those that core will refuse: what is in the log must be read.
+fn millionths(field: &'static str, degrees: f64) -> Result<i32, Malformed> {
+    let rounded = (degrees * E6).round();
+    if (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&rounded) {
+        Ok(rounded as i32)
+    } else {
+        Err(Malformed::new(field, format!("{degrees} does not fit")))
+    }
+}
+
+impl From<&Agent> for wire::Agent {
+    /// The member's name is not core's to know: whoever knows the members fills it in.
+    fn from(agent: &Agent) -> Self {
+        let Agent { name, region, run, session, member, version, lost, since } = agent;
+        Self {
+            name: name.to_string(),
+            region: region.to_string(),
+            member: String::new(),
+            version: version.clone(),
+            lost: *lost,
+            since_ms: since.0,
+            run: run.0,
+            session: session.0,
+            member_id: member.0,
+        }
+    }
+}
+
+impl From<wire::Agent> for Agent {
+    fn from(message: wire::Agent) -> Self {
+        let wire::Agent { name, region, member: _, version, lost, since_ms, run, session, member_id } =
+            message;
+        Self {
+            name: Caseless::new(&name),
+            region: Caseless::new(&region),
+            run: AgentRun(run),
+            session: Revision(session),
+            member: MemberId(member_id),
+            version,
+            lost,
+            since: Timestamp(since_ms),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn val_1_a_place_off_the_earth_is_refused_with_both_coordinates() {
+        let message = wire::Region { name: "moon".into(), latitude: f64::NAN, longitude: 180.1, revision: 0 };
+        let fields: Vec<String> =
+            region_wish(message).unwrap_err().into_iter().map(|found| found.to_string()).collect();
+        assert_eq!(fields, ["latitude: NaN is outside -90–90", "longitude: 180.1 is outside -180–180"]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn coordinates_survive_the_wire(latitude_e6: i32, longitude_e6: i32) {
+            let region = Region { name: "r".into(), latitude_e6, longitude_e6, revision: Revision(7) };
+            proptest::prop_assert_eq!(Region::try_from(wire::Region::from(&region)), Ok(region));
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Commands as they stand in the log and travel to the leader.
+//!
+//! A command that was proposed must be readable for ever, also one that core refuses. Creations carry their resource,
+//! in which what is not there is kept at its default; updates carry resource and mask.
+
+use bytes::Bytes;
+use prost_types::FieldMask;
+use waymark_core::model::{
+    AgentRun, Caseless, EndpointId, MemberId, Revision, Timestamp, Violation, ZonePatch,
+};
+use waymark_core::model::{EndpointPatch, ProfilePatch};
+use waymark_core::state::{Action, Command, CommandId, ReportedOutcome};
+
+use super::patch::{endpoint_message, joined, profile_message, zone_message};
+use super::{Malformed, each, required, wish};
+use crate::admin::v1 as wire;
+use crate::storage::v1 as stored;
+use crate::storage::v1::command::Action as Wish;
+
+/// The entry that holds `commands`, gathered at `at`.
+pub fn entry_message(at: Timestamp, commands: &[Command]) -> stored::Entry {
+    stored::Entry { at_ms: at.0, commands: commands.iter().map(Into::into).collect() }
+}
+
+/// When an entry was proposed, and its commands.
+pub fn entry_parts(entry: stored::Entry) -> Result<(Timestamp, Vec<Command>), Malformed> {
+    let stored::Entry { at_ms, commands } = entry;
+    Ok((Timestamp(at_ms), each(commands)?))
+}
+
+/// The mark of a client's wish: 16 bytes, or none.
+pub fn request_id(bytes: &[u8]) -> Result<Option<CommandId>, Violation> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let marked = <[u8; 16]>::try_from(bytes).map(u128::from_be_bytes).map(CommandId);
+    marked.map(Some).map_err(|_| {
+        Violation::new("write.request_id", format!("{} bytes; 16 random bytes are wanted", bytes.len()))
+    })
+}
+
+pub(super) fn request_id_bytes(id: CommandId) -> Bytes {
+    Bytes::copy_from_slice(&id.0.to_be_bytes())
+}
+
+impl From<&Command> for stored::Command {
+    fn from(command: &Command) -> Self {
+        let Command { id, author, action } = command;
+        Self {
+            id: id.map(request_id_bytes).unwrap_or_default(),
+            author: author.clone(),
+            action: Some(action.into()),
+        }
+    }
+}
+
+impl TryFrom<stored::Command> for Command {
+    type Error = Malformed;
+
+    fn try_from(message: stored::Command) -> Result<Self, Malformed> {
+        let stored::Command { id, author, action } = message;
+        Ok(Self {
+            id: request_id(&id).map_err(|fault| Malformed::new("command.id", fault.description))?,
+            author,
+            action: required("command.action", action)?.try_into()?,
+        })
+    }
+}
+
+impl From<&Action> for Wish {
+    fn from(action: &Action) -> Self {
+        match action {
+            Action::Found { cluster } => Self::Found(stored::Found { cluster: cluster.clone() }),
+            Action::CreateZone { name, fields } => Self::CreateZone(zone_wish(name, fields, &None, false)),
+            Action::UpdateZone { name, fields, if_revision } => {
+                Self::UpdateZone(zone_wish(name, fields, if_revision, true))
+            }
+            Action::DeleteZone { name, if_revision } => Self::DeleteZone(removal("", name, if_revision)),
+            Action::CreateProfile { name, zone, relative_name, fields, endpoints } => {
+                Self::CreateProfile(new_profile(name, zone, relative_name, fields, endpoints))
+            }
+            Action::UpdateProfile { name, fields, if_revision } => {
+                Self::UpdateProfile(profile_wish(name, fields, if_revision))
+            }
+            Action::DeleteProfile { name, if_revision } => {
+                Self::DeleteProfile(removal("", name, if_revision))
+            }
+            Action::AddEndpoint { profile, name, fields, if_revision } => {
+                Self::AddEndpoint(endpoint_wish(profile, name, fields, if_revision, false))
+            }
+            Action::UpdateEndpoint { profile, name, fields, if_revision } => {
+                Self::UpdateEndpoint(endpoint_wish(profile, name, fields, if_revision, true))
+            }
+            Action::RemoveEndpoint { profile, name, if_revision } => {
+                Self::RemoveEndpoint(removal(profile, name, if_revision))
+            }
+            Action::SetRegion(region) => Self::SetRegion(region.into()),
+            Action::DeleteRegion { name, if_revision } => Self::DeleteRegion(removal("", name, if_revision)),
+            Action::OpenSession { agent, region, run, version, member } => {
+                Self::OpenSession(open_session(agent, region, *run, version, *member))
+            }
+            Action::RecordOutcomes { agent, run, outcomes } => {
+                Self::RecordOutcomes(record_outcomes(agent, *run, outcomes))
+            }
+            Action::ExpireVerdicts { agent, session, endpoints } => {
+                Self::ExpireVerdicts(expire_verdicts(agent, *session, endpoints))
+            }
+            Action::LoseAgent { agent, session } => {
+                Self::LoseAgent(stored::LoseAgent { agent: agent.to_string(), session: session.0 })
+            }
+            Action::ForgetAgent { name } => Self::ForgetAgent(removal("", name, &None)),
+        }
+    }
+}
+
+fn open_session(
+    agent: &str,
+    region: &str,
+    run: AgentRun,
+    version: &str,
+    member: MemberId,
+) -> stored::OpenSession {
+    stored::OpenSession {
+        agent: agent.to_owned(),
+        region: region.to_owned(),
+        run: run.0,
+        version: version.to_owned(),
+        member: member.0,
+    }
+}
+
+fn record_outcomes(agent: &Caseless, run: AgentRun, outcomes: &[ReportedOutcome]) -> stored::RecordOutcomes {
+    stored::RecordOutcomes {
+        agent: agent.to_string(),
+        run: run.0,
+        outcomes: outcomes.iter().map(Into::into).collect(),
+    }
+}
+
+fn expire_verdicts(agent: &Caseless, session: Revision, endpoints: &[EndpointId]) -> stored::ExpireVerdicts {
+    stored::ExpireVerdicts {
+        agent: agent.to_string(),
+        session: session.0,
+        endpoints: endpoints.iter().map(|endpoint| endpoint.0).collect(),
+    }
+}
+
+fn profile_wish(name: &str, fields: &ProfilePatch, if_revision: &Option<Revision>) -> stored::ProfileWish {
+    let (profile, mask) = profile_message(name, fields);
+    stored::ProfileWish {
+        profile: Some(profile),
+        mask: Some(mask),
+        if_revision: if_revision.map(|revision| revision.0),
+    }
+}
+
+fn zone_wish(
+    name: &str,
+    fields: &ZonePatch,
+    if_revision: &Option<Revision>,
+    masked: bool,
+) -> stored::ZoneWish {
+    let (zone, mask) = zone_message(name, fields);
+    stored::ZoneWish {
+        zone: Some(zone),
+        mask: masked.then_some(mask),
+        if_revision: if_revision.map(|revision| revision.0),
+    }
+}
+
+fn endpoint_wish(
+    profile: &str,
+    name: &str,
+    fields: &EndpointPatch,
+    if_revision: &Option<Revision>,
+    masked: bool,
+) -> stored::EndpointWish {
+    let (endpoint, mask) = endpoint_message(name, fields);
+    stored::EndpointWish {
+        profile: profile.to_owned(),
+        endpoint: Some(endpoint),
+        mask: masked.then_some(mask),
+        if_revision: if_revision.map(|revision| revision.0),
+    }
+}
+
+fn new_profile(
+    name: &str,
+    zone: &str,
+    relative_name: &str,
+    fields: &ProfilePatch,
+    endpoints: &[(String, EndpointPatch)],
+) -> stored::ProfileWish {
+    let (profile, _) = profile_message(name, fields);
+    let profile = wire::Profile {
+        zone: zone.to_owned(),
+        relative_name: relative_name.to_owned(),
+        endpoints: endpoints.iter().map(|(name, fields)| endpoint_message(name, fields).0).collect(),
+        ..profile
+    };
+    stored::ProfileWish { profile: Some(profile), mask: None, if_revision: None }
+}
+
+fn removal(parent: &str, name: &str, if_revision: &Option<Revision>) -> stored::Removal {
+    stored::Removal {
+        parent: parent.to_owned(),
+        name: name.to_owned(),
+        if_revision: if_revision.map(|revision| revision.0),
+    }
+}
+
+impl TryFrom<Wish> for Action {
+    type Error = Malformed;
+
+    fn try_from(wish: Wish) -> Result<Self, Malformed> {
+        match wish {
+            Wish::Found(stored::Found { cluster }) => Ok(Self::Found { cluster }),
+            Wish::CreateZone(stored::ZoneWish { zone, mask: _, if_revision: _ }) => {
+                readable(wish::create_zone(required("create_zone.zone", zone)?))
+            }
+            Wish::UpdateZone(stored::ZoneWish { zone, mask, if_revision }) => {
+                let mask = required_mask(mask)?;
+                readable(wish::update_zone(required("update_zone.zone", zone)?, Some(&mask), if_revision))
+            }
+            Wish::CreateProfile(stored::ProfileWish { profile, mask: _, if_revision: _ }) => {
+                readable(wish::create_profile(required("create_profile.profile", profile)?))
+            }
+            Wish::UpdateProfile(stored::ProfileWish { profile, mask, if_revision }) => {
+                let profile = required("update_profile.profile", profile)?;
+                readable(wish::update_profile(profile, Some(&required_mask(mask)?), if_revision))
+            }
+            Wish::AddEndpoint(stored::EndpointWish { profile, endpoint, mask: _, if_revision }) => {
+                let endpoint = required("add_endpoint.endpoint", endpoint)?;
+                readable(wish::add_endpoint(profile, endpoint, if_revision))
+            }
+            Wish::UpdateEndpoint(stored::EndpointWish { profile, endpoint, mask, if_revision }) => {
+                let endpoint = required("update_endpoint.endpoint", endpoint)?;
+                let mask = required_mask(mask)?;
+                readable(wish::update_endpoint(profile, endpoint, Some(&mask), if_revision))
+            }
+            Wish::SetRegion(region) => Ok(Self::SetRegion(region.try_into()?)),
+            Wish::DeleteZone(removal) => {
+                let (_, name, if_revision) = removal_parts(removal);
+                Ok(Self::DeleteZone { name, if_revision })
+            }
+            Wish::DeleteProfile(removal) => {
+                let (_, name, if_revision) = removal_parts(removal);
+                Ok(Self::DeleteProfile { name, if_revision })
+            }
+            Wish::RemoveEndpoint(removal) => {
+                let (profile, name, if_revision) = removal_parts(removal);
+                Ok(Self::RemoveEndpoint { profile, name, if_revision })
+            }
+            Wish::DeleteRegion(removal) => {
+                let (_, name, if_revision) = removal_parts(removal);
+                Ok(Self::DeleteRegion { name, if_revision })
+            }
+            Wish::ForgetAgent(removal) => Ok(Self::ForgetAgent { name: removal.name }),
+            Wish::OpenSession(session) => Ok(opened_session(session)),
+            Wish::RecordOutcomes(stored::RecordOutcomes { agent, run, outcomes }) => {
+                Ok(Self::RecordOutcomes {
+                    agent: Caseless::new(&agent),
+                    run: AgentRun(run),
+                    outcomes: each(outcomes)?,
+                })
+            }
+            Wish::ExpireVerdicts(stored::ExpireVerdicts { agent, session, endpoints }) => {
+                Ok(Self::ExpireVerdicts {
+                    agent: Caseless::new(&agent),
+                    session: Revision(session),
+                    endpoints: endpoints.into_iter().map(EndpointId).collect(),
+                })
+            }
+            Wish::LoseAgent(stored::LoseAgent { agent, session }) => {
+                Ok(Self::LoseAgent { agent: Caseless::new(&agent), session: Revision(session) })
+            }
+        }
+    }
+}
+
+fn opened_session(session: stored::OpenSession) -> Action {
+    let stored::OpenSession { agent, region, run, version, member } = session;
+    Action::OpenSession { agent, region, run: AgentRun(run), version, member: MemberId(member) }
+}
+
+fn removal_parts(removal: stored::Removal) -> (String, String, Option<Revision>) {
+    let stored::Removal { parent, name, if_revision } = removal;
+    (parent, name, if_revision.map(Revision))
+}
+
+/// A mask without paths names nothing, which is not the same as none: an update in the log always has one.
+fn required_mask(mask: Option<FieldMask>) -> Result<FieldMask, Malformed> {
+    required("command.mask", mask)
+}
+
+fn readable(action: Result<Action, Vec<Violation>>) -> Result<Action, Malformed> {
+    action.map_err(|violations| Malformed::new("command.action", joined(&violations)))
+}
+
+impl From<&ReportedOutcome> for stored::ReportedOutcome {
+    fn from(reported: &ReportedOutcome) -> Self {
+        let ReportedOutcome { endpoint, sequence, age_ms, outcome } = *reported;
+        Self { endpoint: endpoint.0, sequence, age_ms, outcome: Some(outcome.into()) }
+    }
+}
+
+impl TryFrom<stored::ReportedOutcome> for ReportedOutcome {
+    type Error = Malformed;
+
+    fn try_from(message: stored::ReportedOutcome) -> Result<Self, Malformed> {
+        let stored::ReportedOutcome { endpoint, sequence, age_ms, outcome } = message;
+        Ok(Self {
+            endpoint: EndpointId(endpoint),
+            sequence,
+            age_ms,
+            outcome: required("outcome", outcome)?.try_into()?,
+        })
+    }
+}

@@ -1,0 +1,260 @@
+//! From a message and a field mask to a patch, and back: what a wish says of each field (VAL-2, VAL-3).
+//!
+//! An empty list counts as not there, so `Set` of an empty list never comes out: it is `Clear`, which means the same.
+
+use prost_types::FieldMask;
+use waymark_core::model::{
+    Edit, EndpointPatch, MonitorPatch, ProfilePatch, Protocol, Routing, Violation, ZonePatch,
+};
+
+use super::mask::{Fields, Named};
+use crate::admin::v1 as wire;
+
+const NEVER_CHANGES: &str = "never changes; remove the object and create it anew";
+const OUTPUT_ONLY: &str = "is given by the cluster and can't be set";
+
+/// The paths that an update of a zone may name.
+pub const ZONE_PATHS: [&str; 2] = ["name_servers", "mailbox"];
+const ZONE: Fields =
+    Fields { noun: "zone", known: &ZONE_PATHS, fixed: &[("name", NEVER_CHANGES), ("revision", OUTPUT_ONLY)] };
+
+/// The paths that an update of a profile may name.
+pub const PROFILE_PATHS: [&str; 12] = [
+    "routing",
+    "ttl_seconds",
+    "enabled",
+    "monitor.protocol",
+    "monitor.port",
+    "monitor.path",
+    "monitor.interval_ms",
+    "monitor.timeout_ms",
+    "monitor.tolerated_failures",
+    "monitor.recovery_successes",
+    "monitor.expect",
+    "monitor.headers",
+];
+const PROFILE: Fields = Fields {
+    noun: "profile",
+    known: &PROFILE_PATHS,
+    fixed: &[
+        ("name", NEVER_CHANGES),
+        ("zone", NEVER_CHANGES),
+        ("relative_name", NEVER_CHANGES),
+        ("revision", OUTPUT_ONLY),
+        ("monitor", "is not named as a whole; name its fields, as in 'monitor.port'"),
+        ("endpoints", "are not changed with their profile; change each endpoint by itself"),
+    ],
+};
+
+/// The paths that an update of an endpoint may name.
+pub const ENDPOINT_PATHS: [&str; 7] =
+    ["target", "enabled", "priority", "weight", "location", "always_serve", "headers"];
+const ENDPOINT: Fields = Fields {
+    noun: "endpoint",
+    known: &ENDPOINT_PATHS,
+    fixed: &[("name", NEVER_CHANGES), ("revision", OUTPUT_ONLY)],
+};
+
+/// What `zone` says of a zone's fields: those that are there, or with a mask exactly those that it names.
+pub fn zone_patch(zone: wire::Zone, mask: Option<&FieldMask>) -> Result<ZonePatch, Vec<Violation>> {
+    let wire::Zone { name: _, name_servers, mailbox, revision: _ } = zone;
+    let named = Named::read(mask, &ZONE);
+    let parts = |wire::NameServer { name, addresses }| (name, addresses);
+    let patch = ZonePatch {
+        name_servers: named.edit_list("name_servers", name_servers.into_iter().map(parts).collect()),
+        mailbox: named.edit("mailbox", mailbox),
+    };
+    named.finish(patch)
+}
+
+/// What `profile` says of a profile's own fields; its endpoints are not looked at.
+pub fn profile_patch(
+    profile: wire::Profile,
+    mask: Option<&FieldMask>,
+) -> Result<ProfilePatch, Vec<Violation>> {
+    let wire::Profile {
+        name: _,
+        zone: _,
+        relative_name: _,
+        routing,
+        ttl_seconds,
+        enabled,
+        monitor,
+        endpoints: _,
+        revision: _,
+    } = profile;
+    let mut named = Named::read(mask, &PROFILE);
+    let patch = ProfilePatch {
+        routing: named.edit_word::<wire::Routing, Routing>(
+            "routing",
+            routing,
+            &Routing::ALL.map(Routing::as_str),
+        ),
+        ttl: named.edit("ttl_seconds", ttl_seconds),
+        enabled: named.edit("enabled", enabled),
+        monitor: monitor_patch(monitor.unwrap_or_default(), &mut named),
+    };
+    named.finish(patch)
+}
+
+fn monitor_patch(monitor: wire::Monitor, named: &mut Named<'_>) -> MonitorPatch {
+    let wire::Monitor {
+        protocol,
+        port,
+        path,
+        interval_ms,
+        timeout_ms,
+        tolerated_failures,
+        recovery_successes,
+        expect,
+        headers,
+    } = monitor;
+    MonitorPatch {
+        protocol: named.edit_word::<wire::Protocol, Protocol>(
+            "monitor.protocol",
+            protocol,
+            &Protocol::ALL.map(Protocol::as_str),
+        ),
+        port: named.edit("monitor.port", port),
+        path: named.edit("monitor.path", path),
+        interval_ms: named.edit("monitor.interval_ms", interval_ms),
+        timeout_ms: named.edit("monitor.timeout_ms", timeout_ms),
+        tolerated_failures: named.edit("monitor.tolerated_failures", tolerated_failures),
+        recovery_successes: named.edit("monitor.recovery_successes", recovery_successes),
+        expect: named.edit_list("monitor.expect", expect.into_iter().map(Into::into).collect()),
+        headers: named.edit_list("monitor.headers", headers.into_iter().map(Into::into).collect()),
+    }
+}
+
+/// What `endpoint` says of an endpoint's fields.
+pub fn endpoint_patch(
+    endpoint: wire::Endpoint,
+    mask: Option<&FieldMask>,
+) -> Result<EndpointPatch, Vec<Violation>> {
+    let wire::Endpoint {
+        name: _,
+        target,
+        enabled,
+        priority,
+        weight,
+        location,
+        always_serve,
+        headers,
+        revision: _,
+    } = endpoint;
+    let named = Named::read(mask, &ENDPOINT);
+    let patch = EndpointPatch {
+        target: named.edit("target", (!target.is_empty()).then_some(target)),
+        enabled: named.edit("enabled", enabled),
+        priority: named.edit("priority", priority),
+        weight: named.edit("weight", weight),
+        location: named.edit("location", location),
+        always_serve: named.edit("always_serve", always_serve),
+        headers: named.edit_list("headers", headers.into_iter().map(Into::into).collect()),
+    };
+    named.finish(patch)
+}
+
+/// Collects the paths that a patch names, while its values go into a message.
+#[derive(Default)]
+struct Paths(FieldMask);
+
+impl Paths {
+    /// The value to put into the message, if the wish has one.
+    fn take<'a, T>(&mut self, path: &str, edit: &'a Edit<T>) -> Option<&'a T> {
+        if edit.is_named() {
+            self.0.paths.push(path.to_owned());
+        }
+        match edit {
+            Edit::Set(value) => Some(value),
+            Edit::Keep | Edit::Clear => None,
+        }
+    }
+
+    fn take_list<C, W: for<'a> From<&'a C>>(&mut self, path: &str, edit: &Edit<Vec<C>>) -> Vec<W> {
+        self.take(path, edit).into_iter().flatten().map(W::from).collect()
+    }
+}
+
+/// The message and the mask that say what `patch` says of the zone `name`.
+pub fn zone_message(name: &str, patch: &ZonePatch) -> (wire::Zone, FieldMask) {
+    let ZonePatch { name_servers, mailbox } = patch;
+    let mut paths = Paths::default();
+    let server = |(name, addresses): &(String, Vec<String>)| wire::NameServer {
+        name: name.clone(),
+        addresses: addresses.clone(),
+    };
+    let message = wire::Zone {
+        name: name.to_owned(),
+        name_servers: paths.take("name_servers", name_servers).into_iter().flatten().map(server).collect(),
+        mailbox: paths.take("mailbox", mailbox).cloned(),
+        revision: 0,
+    };
+    (message, paths.0)
+}
+
+/// The message and the mask that say what `patch` says of the profile `name`; zone, relative name and endpoints are
+/// left empty.
+pub fn profile_message(name: &str, patch: &ProfilePatch) -> (wire::Profile, FieldMask) {
+    let ProfilePatch { routing, ttl, enabled, monitor } = patch;
+    let mut paths = Paths::default();
+    let routing = paths.take("routing", routing).map(|routing| wire::Routing::from(*routing));
+    let message = wire::Profile {
+        name: name.to_owned(),
+        routing: routing.unwrap_or_default().into(),
+        ttl_seconds: paths.take("ttl_seconds", ttl).copied(),
+        enabled: paths.take("enabled", enabled).copied(),
+        monitor: Some(monitor_message(monitor, &mut paths)),
+        ..wire::Profile::default()
+    };
+    (message, paths.0)
+}
+
+fn monitor_message(patch: &MonitorPatch, paths: &mut Paths) -> wire::Monitor {
+    let MonitorPatch {
+        protocol,
+        port,
+        path,
+        interval_ms,
+        timeout_ms,
+        tolerated_failures,
+        recovery_successes,
+        expect,
+        headers,
+    } = patch;
+    let protocol = paths.take("monitor.protocol", protocol).map(|protocol| wire::Protocol::from(*protocol));
+    wire::Monitor {
+        protocol: protocol.unwrap_or_default().into(),
+        port: paths.take("monitor.port", port).copied(),
+        path: paths.take("monitor.path", path).cloned(),
+        interval_ms: paths.take("monitor.interval_ms", interval_ms).copied(),
+        timeout_ms: paths.take("monitor.timeout_ms", timeout_ms).copied(),
+        tolerated_failures: paths.take("monitor.tolerated_failures", tolerated_failures).copied(),
+        recovery_successes: paths.take("monitor.recovery_successes", recovery_successes).copied(),
+        expect: paths.take_list("monitor.expect", expect),
+        headers: paths.take_list("monitor.headers", headers),
+    }
+}
+
+/// The message and the mask that say what `patch` says of the endpoint `name`.
+pub fn endpoint_message(name: &str, patch: &EndpointPatch) -> (wire::Endpoint, FieldMask) {
+    let EndpointPatch { target, enabled, priority, weight, location, always_serve, headers } = patch;
+    let mut paths = Paths::default();
+    let message = wire::Endpoint {
+        name: name.to_owned(),
+        target: paths.take("target", target).cloned().unwrap_or_default(),
+        enabled: paths.take("enabled", enabled).copied(),
+        priority: paths.take("priority", priority).copied(),
+        weight: paths.take("weight", weight).copied(),
+        location: paths.take("location", location).cloned(),
+        always_serve: paths.take("always_serve", always_serve).copied(),
+        headers: paths.take_list("headers", headers),
+        revision: 0,
+    };
+    (message, paths.0)
+}
+
+/// All of them in one line.
+pub(super) fn joined(violations: &[Violation]) -> String {
+    violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,186 @@
+//! A state as a header and one record for each object, and back.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use waymark_core::health::ProfileStatus;
+use waymark_core::model::{Agent, ProfileId, Region, Revision, Timestamp, Zone};
+use waymark_core::state::{CommandId, Event, ProfileHealth, Remembered, State};
+
+use super::command::{request_id, request_id_bytes};
+use super::health::{health_message, stored_health};
+use super::profile::stored_profile;
+use super::{Malformed, number, required};
+use crate::admin::v1 as wire;
+use crate::storage::v1 as stored;
+use crate::storage::v1::snapshot_record::Kind;
+
+/// The format that this version writes, and the only one that it reads.
+pub const SNAPSHOT_FORMAT: u32 = 1;
+
+/// The header's part that comes from the state. Id, log position and membership are Raft's to fill in.
+pub fn snapshot_header(state: &State) -> stored::SnapshotHeader {
+    stored::SnapshotHeader {
+        format_version: SNAPSHOT_FORMAT,
+        snapshot_id: String::new(),
+        last: None,
+        membership_at: None,
+        membership: None,
+        cluster: state.cluster.clone(),
+        counter: state.counter.0,
+        next_id: state.next_id,
+    }
+}
+
+/// Everything in `state` that the header does not say, one object each, in an order that is the same on every member.
+pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotRecord> + '_ {
+    // What can be derived from the rest is left out: the maps from names to numbers, and the order of the replies.
+    let State {
+        cluster: _,
+        counter: _,
+        next_id: _,
+        zones,
+        profiles,
+        profile_ids: _,
+        owners: _,
+        regions,
+        agents,
+        health,
+        profile_health,
+        events,
+        remembered,
+        remembered_order: _,
+    } = state;
+    let zones = zones.values().map(|zone| Kind::Zone(zone.as_ref().into()));
+    let regions = regions.values().map(|region| Kind::Region(region.as_ref().into()));
+    let agents = agents.values().map(|agent| Kind::Agent(agent.as_ref().into()));
+    let profiles = profiles.iter().map(|(id, profile)| {
+        let health = profile_health.get(id);
+        Kind::Profile(stored::StoredProfile {
+            id: id.0,
+            profile: Some(profile.as_ref().into()),
+            endpoint_ids: profile.endpoints.iter().map(|endpoint| endpoint.id.0).collect(),
+            status: health.map(|health| wire::Status::from(health.status)).unwrap_or_default().into(),
+            since_ms: health.map(|health| health.since.0).unwrap_or_default(),
+        })
+    });
+    let health = health.iter().map(|(id, health)| Kind::Health(health_message(*id, health)));
+    let events = events.values().map(|event| Kind::Event(event.as_ref().into()));
+    let replies = remembered.iter().map(|(id, remembered)| Kind::Reply(reply_message(*id, remembered)));
+    zones
+        .chain(regions)
+        .chain(agents)
+        .chain(profiles)
+        .chain(health)
+        .chain(events)
+        .chain(replies)
+        .map(|kind| stored::SnapshotRecord { kind: Some(kind) })
+}
+
+fn reply_message(id: CommandId, remembered: &Remembered) -> stored::StoredReply {
+    let Remembered { order, reply } = remembered;
+    stored::StoredReply { id: request_id_bytes(id), order: *order, reply: Some(reply.into()) }
+}
+
+/// Puts a state together from the parts of a snapshot, record by record.
+#[derive(Debug)]
+pub struct StateBuilder {
+    state: State,
+    endpoints: HashSet<u64>,
+}
+
+impl StateBuilder {
+    /// Begins with the header; refuses a format of another version.
+    pub fn new(header: &stored::SnapshotHeader) -> Result<Self, Malformed> {
+        if header.format_version != SNAPSHOT_FORMAT {
+            let description = format!(
+                "{} is not readable by this version, which reads {SNAPSHOT_FORMAT}",
+                header.format_version
+            );
+            return Err(Malformed::new("format_version", description));
+        }
+        let state = State {
+            cluster: header.cluster.clone(),
+            counter: Revision(header.counter),
+            next_id: header.next_id,
+            ..State::default()
+        };
+        Ok(Self { state, endpoints: HashSet::new() })
+    }
+
+    /// Takes one record, in any order; refuses what it cannot read or has seen already.
+    pub fn add(&mut self, record: stored::SnapshotRecord) -> Result<(), Malformed> {
+        match required("record", record.kind)? {
+            Kind::Zone(zone) => {
+                let zone = Zone::try_from(zone)?;
+                fresh("zone.name", self.state.zones.insert(zone.name.clone(), Arc::new(zone)))
+            }
+            Kind::Region(region) => {
+                let region = Region::try_from(region)?;
+                fresh("region.name", self.state.regions.insert(region.name.clone(), Arc::new(region)))
+            }
+            Kind::Agent(agent) => {
+                let agent = Agent::from(agent);
+                fresh("agent.name", self.state.agents.insert(agent.name.clone(), Arc::new(agent)))
+            }
+            Kind::Profile(profile) => self.add_profile(profile),
+            Kind::Health(health) => {
+                let (endpoint, health) = stored_health(health)?;
+                fresh("health.endpoint", self.state.health.insert(endpoint, Arc::new(health)))
+            }
+            Kind::Event(event) => {
+                let event = Event::try_from(event)?;
+                fresh("event.counter", self.state.events.insert(event.id, Arc::new(event)))
+            }
+            Kind::Reply(reply) => self.add_reply(reply),
+        }
+    }
+
+    fn add_profile(&mut self, message: stored::StoredProfile) -> Result<(), Malformed> {
+        let stored::StoredProfile { id, profile, endpoint_ids, status, since_ms } = message;
+        let id = ProfileId(id);
+        if !endpoint_ids.iter().all(|endpoint| self.endpoints.insert(*endpoint)) {
+            return Err(Malformed::new("profile.endpoint_ids", "has a number twice"));
+        }
+        let profile = stored_profile(required("profile.profile", profile)?, id, &endpoint_ids)?;
+        let health = ProfileHealth {
+            status: ProfileStatus::try_from(number::<wire::Status>("profile.status", status)?)?,
+            since: Timestamp(since_ms),
+        };
+        fresh("profile.name", self.state.profile_ids.insert(profile.name.clone(), id))?;
+        fresh("profile.relative_name", self.state.owners.insert(profile.full_name.tree_key(), id))?;
+        fresh("profile.id", self.state.profile_health.insert(id, health))?;
+        fresh("profile.id", self.state.profiles.insert(id, Arc::new(profile)))
+    }
+
+    fn add_reply(&mut self, message: stored::StoredReply) -> Result<(), Malformed> {
+        let stored::StoredReply { id, order, reply } = message;
+        let id = request_id(&id).map_err(|fault| Malformed::new("reply.id", fault.description))?;
+        let id = required("reply.id", id)?;
+        let reply = required("reply.reply", reply)?.try_into()?;
+        fresh("reply.order", self.state.remembered_order.insert(order, id))?;
+        fresh("reply.id", self.state.remembered.insert(id, Arc::new(Remembered { order, reply })))
+    }
+
+    /// The state; refuses one whose endpoints and healths do not belong together.
+    pub fn finish(self) -> Result<State, Malformed> {
+        let Self { state, endpoints } = self;
+        match state.health.keys().find(|endpoint| !endpoints.contains(&endpoint.0)) {
+            Some(endpoint) => {
+                Err(Malformed::new("health.endpoint", format!("{} is of no profile", endpoint.0)))
+            }
+            None if state.health.len() < endpoints.len() => {
+                let missing = endpoints.len() - state.health.len();
+                Err(Malformed::new("health", format!("is missing for {missing} endpoints")))
+            }
+            None => Ok(state),
+        }
+    }
+}
+
+fn fresh<T>(field: &'static str, before: Option<T>) -> Result<(), Malformed> {
+    match before {
+        None => Ok(()),
+        Some(_) => Err(Malformed::new(field, "is there twice")),
+    }
+}

@@ -1,0 +1,7 @@
+//! What goes out comes back, whatever it is; and old bytes are read for ever.
+
+mod arbitrary;
+mod golden;
+mod masks;
+mod round_trip;
+mod wishes;

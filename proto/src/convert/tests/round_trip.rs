@@ -1,0 +1,108 @@
+//! Out of core, through bytes, and back in: the same.
+
+use proptest::prelude::*;
+use prost::Message;
+use waymark_core::health::{Check, Outcome};
+use waymark_core::model::{EndpointId, Timestamp};
+use waymark_core::state::{Command, Rejection, Reply, State};
+
+use super::{arbitrary, wishes};
+use crate::convert::{
+    Malformed, StateBuilder, entry_message, entry_parts, snapshot_header, snapshot_records,
+};
+use crate::{admin, agent, storage::v1 as stored};
+
+/// As a disk or a wire would have it.
+fn through_bytes<M: Message + Default>(message: &M) -> M {
+    M::decode(message.encode_to_vec().as_slice()).expect("prost reads what it wrote")
+}
+
+fn rebuilt(state: &State) -> Result<State, Malformed> {
+    let mut builder = StateBuilder::new(&through_bytes(&snapshot_header(state)))?;
+    for record in snapshot_records(state) {
+        builder.add(through_bytes(&record))?;
+    }
+    builder.finish()
+}
+
+proptest! {
+    #[test]
+    fn commands_and_entries(commands in proptest::collection::vec(wishes::command(), 0..4), at: u64) {
+        let entry = through_bytes(&entry_message(Timestamp(at), &commands));
+        let (read_at, read) = entry_parts(entry).expect("what was proposed is readable");
+        prop_assert_eq!(read_at, Timestamp(at));
+        // The text tells letters apart that the comparison of names does not.
+        prop_assert_eq!(format!("{read:?}"), format!("{commands:?}"));
+        prop_assert_eq!(read, commands);
+    }
+
+    #[test]
+    fn replies(reply in wishes::reply()) {
+        let message = through_bytes(&stored::CommandReply::from(&reply));
+        prop_assert_eq!(Result::<Reply, Rejection>::try_from(message), Ok(reply));
+    }
+
+    #[test]
+    fn checks(check in arbitrary::check(), endpoint: u64) {
+        let message = through_bytes(&agent::v1::Check::from((EndpointId(endpoint), &check)));
+        prop_assert_eq!(<(EndpointId, Check)>::try_from(message), Ok((EndpointId(endpoint), check)));
+    }
+
+    #[test]
+    fn outcomes(outcome in arbitrary::outcome()) {
+        let message = through_bytes(&admin::v1::Outcome::from(outcome));
+        prop_assert_eq!(Outcome::try_from(message), Ok(outcome));
+    }
+
+    #[test]
+    fn snapshots(state in arbitrary::state()) {
+        let read = rebuilt(&state).expect("what was written is readable");
+        prop_assert_eq!(format!("{read:?}"), format!("{state:?}"));
+        prop_assert_eq!(read, state);
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        if let Ok(message) = stored::Command::decode(bytes.as_slice()) {
+            let _ = Command::try_from(message);
+        }
+        if let Ok(record) = stored::SnapshotRecord::decode(bytes.as_slice()) {
+            let _ = StateBuilder::new(&snapshot_header(&State::default())).expect("the format is ours").add(record);
+        }
+    }
+}
+
+#[test]
+fn an_update_without_a_mask_in_the_log_is_malformed() {
+    let wish = stored::ZoneWish { zone: Some(admin::v1::Zone::default()), mask: None, if_revision: None };
+    let command =
+        stored::Command { action: Some(stored::command::Action::UpdateZone(wish)), ..Default::default() };
+    assert_eq!(Command::try_from(command).unwrap_err().field, "command.mask");
+}
+
+#[test]
+fn a_snapshot_of_another_format_is_refused() {
+    let header = stored::SnapshotHeader { format_version: 2, ..snapshot_header(&State::default()) };
+    assert_eq!(
+        StateBuilder::new(&header).unwrap_err().to_string(),
+        "format_version: 2 is not readable by this version, which reads 1"
+    );
+}
+
+#[test]
+fn a_snapshot_with_an_object_twice_or_a_health_of_nothing_is_refused() {
+    let empty = || StateBuilder::new(&snapshot_header(&State::default())).unwrap();
+    let region = admin::v1::Region { name: "eu".into(), ..Default::default() };
+    let record = stored::SnapshotRecord { kind: Some(stored::snapshot_record::Kind::Region(region)) };
+    let mut builder = empty();
+    builder.add(record.clone()).unwrap();
+    assert_eq!(builder.add(record).unwrap_err().field, "region.name");
+
+    let health =
+        stored::StoredHealth { endpoint: 9, status: admin::v1::Status::Online.into(), ..Default::default() };
+    let mut builder = empty();
+    builder
+        .add(stored::SnapshotRecord { kind: Some(stored::snapshot_record::Kind::Health(health)) })
+        .unwrap();
+    assert_eq!(builder.finish().unwrap_err().field, "health.endpoint");
+}

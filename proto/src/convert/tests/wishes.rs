@@ -1,0 +1,223 @@
+//! Any patch, command and reply that core can hold and our own conversions can make.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use waymark_core::model::{
+    AgentRun, Edit, EndpointId, EndpointPatch, MemberId, MonitorPatch, ProfilePatch, Violation, ZonePatch,
+};
+use waymark_core::state::{Action, Command, CommandId, Rejection, Reply, ReportedOutcome};
+
+use super::arbitrary::{caseless, expect, headers, outcome, protocol, region, revision, routing, text};
+
+/// `Clear` stands where a list is empty: that is what an empty list on the wire means.
+fn edit<T: std::fmt::Debug + Clone>(value: impl Strategy<Value = T>) -> impl Strategy<Value = Edit<T>> {
+    prop_oneof![Just(Edit::Keep), Just(Edit::Clear), value.prop_map(Edit::Set)]
+}
+
+fn edit_list<T: std::fmt::Debug + Clone>(
+    values: impl Strategy<Value = Vec<T>>,
+) -> impl Strategy<Value = Edit<Vec<T>>> {
+    edit(values.prop_filter("an empty list is a cleared one", |values| !values.is_empty()))
+}
+
+pub(super) fn zone_patch() -> impl Strategy<Value = ZonePatch> {
+    (edit_list(vec((text(), vec(text(), 0..3)), 0..3)), edit(text()))
+        .prop_map(|(name_servers, mailbox)| ZonePatch { name_servers, mailbox })
+}
+
+pub(super) fn monitor_patch() -> impl Strategy<Value = MonitorPatch> {
+    (
+        edit(protocol()),
+        edit(any::<u32>()),
+        edit(text()),
+        (edit(any::<u64>()), edit(any::<u64>()), edit(any::<u32>()), edit(any::<u32>())),
+        edit_list(expect()),
+        edit_list(headers()),
+    )
+        .prop_map(|(protocol, port, path, numbers, expect, headers)| {
+            let (interval_ms, timeout_ms, tolerated_failures, recovery_successes) = numbers;
+            MonitorPatch {
+                protocol,
+                port,
+                path,
+                interval_ms,
+                timeout_ms,
+                tolerated_failures,
+                recovery_successes,
+                expect,
+                headers,
+            }
+        })
+}
+
+pub(super) fn profile_patch() -> impl Strategy<Value = ProfilePatch> {
+    (edit(routing()), edit(any::<u32>()), edit(any::<bool>()), monitor_patch())
+        .prop_map(|(routing, ttl, enabled, monitor)| ProfilePatch { routing, ttl, enabled, monitor })
+}
+
+pub(super) fn endpoint_patch() -> impl Strategy<Value = EndpointPatch> {
+    (
+        edit("[a-z0-9.:]{1,9}"),
+        edit(any::<bool>()),
+        edit(any::<u32>()),
+        edit(any::<u32>()),
+        edit(text()),
+        edit(any::<bool>()),
+        edit_list(headers()),
+    )
+        .prop_map(|(target, enabled, priority, weight, location, always_serve, headers)| EndpointPatch {
+            target,
+            enabled,
+            priority,
+            weight,
+            location,
+            always_serve,
+            headers,
+        })
+}
+
+/// In a creation nothing is there that could be cleared: `Keep` says the same.
+fn kept<T>(edit: Edit<T>) -> Edit<T> {
+    if matches!(edit, Edit::Clear) { Edit::Keep } else { edit }
+}
+
+fn new_zone_patch() -> impl Strategy<Value = ZonePatch> {
+    zone_patch().prop_map(|ZonePatch { name_servers, mailbox }| ZonePatch {
+        name_servers: kept(name_servers),
+        mailbox: kept(mailbox),
+    })
+}
+
+fn new_profile_patch() -> impl Strategy<Value = ProfilePatch> {
+    profile_patch().prop_map(|patch| ProfilePatch {
+        routing: kept(patch.routing),
+        ttl: kept(patch.ttl),
+        enabled: kept(patch.enabled),
+        monitor: MonitorPatch {
+            protocol: kept(patch.monitor.protocol),
+            port: kept(patch.monitor.port),
+            path: kept(patch.monitor.path),
+            interval_ms: kept(patch.monitor.interval_ms),
+            timeout_ms: kept(patch.monitor.timeout_ms),
+            tolerated_failures: kept(patch.monitor.tolerated_failures),
+            recovery_successes: kept(patch.monitor.recovery_successes),
+            expect: kept(patch.monitor.expect),
+            headers: kept(patch.monitor.headers),
+        },
+    })
+}
+
+fn new_endpoint_patch() -> impl Strategy<Value = EndpointPatch> {
+    endpoint_patch().prop_map(|patch| EndpointPatch {
+        target: kept(patch.target),
+        enabled: kept(patch.enabled),
+        priority: kept(patch.priority),
+        weight: kept(patch.weight),
+        location: kept(patch.location),
+        always_serve: kept(patch.always_serve),
+        headers: kept(patch.headers),
+    })
+}
+
+fn operators_action() -> impl Strategy<Value = Action> {
+    let if_revision = || option::of(revision());
+    prop_oneof![
+        text().prop_map(|cluster| Action::Found { cluster }),
+        (text(), new_zone_patch()).prop_map(|(name, fields)| Action::CreateZone { name, fields }),
+        (text(), zone_patch(), if_revision()).prop_map(|(name, fields, if_revision)| Action::UpdateZone {
+            name,
+            fields,
+            if_revision
+        }),
+        (text(), if_revision()).prop_map(|(name, if_revision)| Action::DeleteZone { name, if_revision }),
+        (text(), text(), text(), new_profile_patch(), vec((text(), new_endpoint_patch()), 0..3)).prop_map(
+            |(name, zone, relative_name, fields, endpoints)| Action::CreateProfile {
+                name,
+                zone,
+                relative_name,
+                fields,
+                endpoints
+            }
+        ),
+        (text(), profile_patch(), if_revision())
+            .prop_map(|(name, fields, if_revision)| Action::UpdateProfile { name, fields, if_revision }),
+        (text(), if_revision()).prop_map(|(name, if_revision)| Action::DeleteProfile { name, if_revision }),
+        (text(), text(), new_endpoint_patch(), if_revision()).prop_map(
+            |(profile, name, fields, if_revision)| Action::AddEndpoint { profile, name, fields, if_revision }
+        ),
+        (text(), text(), endpoint_patch(), if_revision()).prop_map(|(profile, name, fields, if_revision)| {
+            Action::UpdateEndpoint { profile, name, fields, if_revision }
+        }),
+        (text(), text(), if_revision()).prop_map(|(profile, name, if_revision)| Action::RemoveEndpoint {
+            profile,
+            name,
+            if_revision
+        }),
+        region().prop_map(Action::SetRegion),
+        (text(), if_revision()).prop_map(|(name, if_revision)| Action::DeleteRegion { name, if_revision }),
+        text().prop_map(|name| Action::ForgetAgent { name }),
+    ]
+}
+
+fn members_action() -> impl Strategy<Value = Action> {
+    let reported = (any::<u64>(), any::<u64>(), any::<u64>(), outcome()).prop_map(
+        |(endpoint, sequence, age_ms, outcome)| ReportedOutcome {
+            endpoint: EndpointId(endpoint),
+            sequence,
+            age_ms,
+            outcome,
+        },
+    );
+    let endpoints = vec(any::<u64>().prop_map(EndpointId), 0..4);
+    prop_oneof![
+        (text(), text(), any::<u64>(), text(), any::<u64>()).prop_map(
+            |(agent, region, run, version, member)| Action::OpenSession {
+                agent,
+                region,
+                run: AgentRun(run),
+                version,
+                member: MemberId(member)
+            }
+        ),
+        (caseless(), any::<u64>(), vec(reported, 0..4)).prop_map(|(agent, run, outcomes)| {
+            Action::RecordOutcomes { agent, run: AgentRun(run), outcomes }
+        }),
+        (caseless(), revision(), endpoints).prop_map(|(agent, session, endpoints)| Action::ExpireVerdicts {
+            agent,
+            session,
+            endpoints
+        }),
+        (caseless(), revision()).prop_map(|(agent, session)| Action::LoseAgent { agent, session }),
+    ]
+}
+
+pub(super) fn command() -> impl Strategy<Value = Command> {
+    let id = option::of(any::<u128>().prop_map(CommandId));
+    let action = prop_oneof![3 => operators_action(), 1 => members_action()];
+    (id, text(), action).prop_map(|(id, author, action)| Command { id, author, action })
+}
+
+pub(super) fn reply() -> impl Strategy<Value = Result<Reply, Rejection>> {
+    let violations =
+        || vec((text(), text()).prop_map(|(field, description)| Violation::new(field, description)), 0..3);
+    let noun = || proptest::sample::select(["zone", "profile", "endpoint", "region", "agent"].as_slice());
+    prop_oneof![
+        (revision(), violations()).prop_map(|(revision, warnings)| Ok(Reply { revision, warnings })),
+        violations().prop_map(|violations| Err(Rejection::Invalid(violations))),
+        (noun(), text(), option::of(text())).prop_map(|(noun, name, hint)| Err(Rejection::NotFound {
+            noun,
+            name,
+            hint
+        })),
+        (noun(), text()).prop_map(|(noun, name)| Err(Rejection::Exists { noun, name })),
+        (noun(), text(), revision(), revision()).prop_map(|(noun, name, expected, current)| Err(
+            Rejection::RevisionMismatch { noun, name, expected, current }
+        )),
+        (noun(), text(), vec(text(), 0..3)).prop_map(|(noun, name, by)| Err(Rejection::InUse {
+            noun,
+            name,
+            by
+        })),
+    ]
+}
