@@ -1,5 +1,7 @@
 //! What goes wrong on the way in: each time one line that says what, where and how to mend it, and the right exit code.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::process::{Command, Output, Stdio};
 
 use harness::{Cluster, Member, ports};

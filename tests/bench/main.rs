@@ -1,0 +1,69 @@
+//! `make bench`: what the main job costs, measured on real processes on loopback and printed as a table.
+//!
+//! Every figure that has one stands beside a floor that was measured in the same run. docs/benchmarks.md explains each.
+
+#![expect(clippy::print_stdout, reason = "this program prints a table for people")]
+
+mod answers;
+mod change;
+mod cpu;
+mod echo;
+mod probes;
+mod quantiles;
+mod writes;
+
+use clap::{Parser, ValueEnum};
+
+/// Measures Waymark on this machine.
+#[derive(Parser)]
+#[command(name = "waymark-bench", version)]
+struct Arguments {
+    /// Measure only this
+    #[arg(long, value_enum)]
+    only: Vec<Part>,
+    /// A tenth of the work: to see that it runs, not to quote
+    #[arg(long)]
+    quick: bool,
+    /// Echo datagrams on this address until killed: the floor that answers are compared with
+    #[arg(long, hide = true, value_name = "ADDR:PORT")]
+    echo: Option<std::net::SocketAddr>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// From the deciding outcome at an agent to the changed answer on all members
+    Change,
+    /// CPU time of a DNS answer, beside a bare echo
+    Answers,
+    /// CPU time of an HTTP probe
+    Probes,
+    /// Latency and throughput of durable writes
+    Writes,
+}
+
+fn main() {
+    let arguments = Arguments::parse();
+    if let Some(address) = arguments.echo {
+        return echo::serve(address);
+    }
+    let wanted = |part| arguments.only.is_empty() || arguments.only.contains(&part);
+    let scale = if arguments.quick { 1 } else { 10 };
+    println!("| what | value | remarks |\n|---|---|---|");
+    if wanted(Part::Change) {
+        change::measure(20 * scale);
+    }
+    if wanted(Part::Answers) {
+        answers::measure(u64::from(20_000 * scale));
+    }
+    if wanted(Part::Probes) {
+        probes::measure(scale);
+    }
+    if wanted(Part::Writes) {
+        writes::measure(100 * scale);
+    }
+}
+
+/// Prints one row.
+fn row(what: &str, value: &str, remarks: &str) {
+    println!("| {what} | {value} | {remarks} |");
+}
