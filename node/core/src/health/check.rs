@@ -54,6 +54,11 @@ impl Check {
     }
 }
 
+/// Do agents probe the endpoint (PRB-11)?
+pub fn is_probed(profile: &Profile, endpoint: &Endpoint) -> bool {
+    profile.enabled && endpoint.enabled && !endpoint.always_serve
+}
+
 fn merged_headers(profile: &[Header], endpoint: &[Header]) -> Vec<Header> {
     let own = |header: &Header| endpoint.iter().find(|mine| mine.name.eq_ignore_ascii_case(&header.name));
     let mut merged: Vec<Header> =

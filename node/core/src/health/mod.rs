@@ -6,7 +6,7 @@ mod status;
 mod tally;
 mod verdict;
 
-pub use check::Check;
+pub use check::{Check, is_probed};
 pub use outcome::{Outcome, OutcomeClass};
 pub use status::{EndpointHealth, EndpointStatus, Judgement, ProfileStatus, endpoint_status, profile_status};
 pub use tally::{Patience, Tally};

@@ -30,3 +30,8 @@ pub struct Agent {
     /// When the session was opened or lost.
     pub since: Timestamp,
 }
+
+impl Agent {
+    /// Longest version, in characters: a build's full description still fits.
+    pub const VERSION_MAX: usize = 128;
+}

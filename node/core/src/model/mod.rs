@@ -5,6 +5,7 @@ mod agent;
 mod caseless;
 mod edit;
 mod endpoint;
+mod mailbox;
 mod monitor;
 mod name;
 mod profile;
@@ -19,11 +20,15 @@ pub use agent::{Agent, AgentRun, MemberId};
 pub use caseless::Caseless;
 pub use edit::Edit;
 pub use endpoint::{Endpoint, EndpointId, EndpointPatch, Target};
+pub use mailbox::{MailboxFault, parse_mailbox};
 pub use monitor::{Header, Interval, Monitor, MonitorPatch, Protocol, StatusRange, limits as monitor_limits};
 pub use name::{Name, NameFault};
 pub use profile::{Profile, ProfileId, ProfilePatch, RelativeName, Routing, limits as profile_limits};
 pub use region::Region;
 pub use time::{LogIndex, Revision, Timestamp};
-pub use validate::{validate_profile, validate_region, validate_zone, warn_profile};
+pub use validate::{
+    EndpointDraft, NameServerDraft, validate_agent, validate_endpoints, validate_name_servers,
+    validate_profile, validate_region, validate_settings, validate_zone, warn_profile,
+};
 pub use violation::{Violation, Violations, nearest, unknown_key_hint};
 pub use zone::{NameServer, Zone, ZonePatch};

@@ -42,11 +42,13 @@ impl Violations {
         self.found.push(Violation::new(format!("{}{field}", self.prefix), description));
     }
 
-    /// Runs `check` with `path` and a dot appended to the current path.
+    /// Runs `check` with `path` and a dot appended to the current path; an empty `path` leads nowhere.
     pub fn within(&mut self, path: &str, check: impl FnOnce(&mut Self)) {
         let length = self.prefix.len();
-        self.prefix.push_str(path);
-        self.prefix.push('.');
+        if !path.is_empty() {
+            self.prefix.push_str(path);
+            self.prefix.push('.');
+        }
         check(self);
         self.prefix.truncate(length);
     }
@@ -73,12 +75,16 @@ impl Violations {
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// Below this a hint confuses more than it helps (Jaro–Winkler, 0 unlike … 1 equal).
     const LIKENESS_MIN: f64 = 0.75;
-    known
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&word.to_lowercase(), &candidate.to_lowercase()), candidate))
-        .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
+    /// One slip of the pen is always worth a hint, also in a word so short that little of it is left alike.
+    const SLIPS_MAX: usize = 1;
+    let word = word.to_lowercase();
+    let likeness = |candidate: &'a str| {
+        let folded = candidate.to_lowercase();
+        let likeness = strsim::jaro_winkler(&word, &folded);
+        let is_near = likeness >= LIKENESS_MIN || strsim::osa_distance(&word, &folded) <= SLIPS_MAX;
+        is_near.then_some((likeness, candidate))
+    };
+    known.into_iter().filter_map(likeness).min_by(|a, b| b.0.total_cmp(&a.0)).map(|(_, candidate)| candidate)
 }
 
 /// One line for the message with which a serde reader refuses a key or a word that it does not know, with the nearest
@@ -120,5 +126,7 @@ mod tests {
         assert_eq!(unknown_key_hint(message).as_deref(), Some("unknown word 'far'; known are local, global"));
         assert_eq!(unknown_key_hint("invalid type"), None);
         assert_eq!(nearest("xyz", ["priority", "weighted"]), None);
+        assert_eq!(nearest("wbe", ["app", "web"]), Some("web"), "two letters in the wrong order");
+        assert_eq!(nearest("r4", ["r1", "r2"]), Some("r1"), "the first of those that are alike");
     }
 }

@@ -1,0 +1,214 @@
+//! The endpoints of a profile: each by itself, and beside each other (SET-12 … SET-14, SET-20, SET-21).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::header::check_headers;
+use super::name::check_endpoint_name;
+use crate::model::{Caseless, Endpoint, Protocol, Target, Violations, profile_limits as limits};
+
+/// An endpoint as it would be stored, for judging. What could not be read of it is left out, so that nothing is said
+/// of the same field twice.
+#[derive(Clone, Debug)]
+pub struct EndpointDraft<'a> {
+    /// Its path in the wish, as in `endpoints[2]`; empty if it is the wish.
+    pub path: String,
+    /// The endpoint.
+    pub endpoint: &'a Endpoint,
+    /// Its target, if it could be read.
+    pub target: Option<&'a Target>,
+    /// Its priority, if it has one.
+    pub priority: Option<u32>,
+}
+
+impl<'a> EndpointDraft<'a> {
+    /// A draft of an endpoint that is complete.
+    pub fn complete(path: String, endpoint: &'a Endpoint) -> Self {
+        Self { path, endpoint, target: Some(&endpoint.target), priority: Some(endpoint.priority) }
+    }
+}
+
+/// Judges the endpoints of a profile. What two of them break together is noted at the later one of `drafts`.
+pub fn validate_endpoints(
+    drafts: &[EndpointDraft<'_>],
+    protocol: Protocol,
+    is_at_apex: bool,
+    violations: &mut Violations,
+) {
+    if drafts.len() > limits::ENDPOINTS_MAX {
+        violations.add(
+            "endpoints",
+            format!("{} are too many; a profile has at most {}", drafts.len(), limits::ENDPOINTS_MAX),
+        );
+    }
+    let mut names = BTreeSet::new();
+    let mut priorities = BTreeMap::new();
+    let mut addresses = BTreeMap::new();
+    let first = drafts.iter().find_map(|draft| draft.target);
+    for draft in drafts {
+        violations.within(&draft.path, |violations| {
+            check_name(draft, &mut names, violations);
+            check_target(draft, first, is_at_apex, &mut addresses, violations);
+            check_priority(draft, &mut priorities, violations);
+            let weight = u64::from(draft.endpoint.effective_weight());
+            violations.range("weight", weight, 1, limits::WEIGHT_MAX.into());
+            check_headers(&draft.endpoint.headers, protocol, violations);
+        });
+    }
+}
+
+fn check_name<'a>(draft: &EndpointDraft<'a>, seen: &mut BTreeSet<&'a Caseless>, violations: &mut Violations) {
+    let name = &draft.endpoint.name;
+    check_endpoint_name("name", name.as_str(), violations);
+    if !seen.insert(name) {
+        violations.add("name", format!("'{}' is given twice", name.as_str().escape_debug()));
+    }
+}
+
+/// SET-20, SET-21 and DNS-16, as far as the text itself does not break them. `first` sets the kind for all.
+fn check_target<'a>(
+    draft: &EndpointDraft<'a>,
+    first: Option<&Target>,
+    is_at_apex: bool,
+    seen: &mut BTreeMap<&'a Target, &'a Caseless>,
+    violations: &mut Violations,
+) {
+    let Some(target) = draft.target else { return };
+    if is_at_apex && !target.is_address() {
+        violations.add(
+            "target",
+            format!("'{target}' is a name: at the zone's apex only addresses can stand beside SOA and NS"),
+        );
+    }
+    if first.is_some_and(|first| first.is_address() != target.is_address()) {
+        let (this, others) =
+            if target.is_address() { ("an address", "names") } else { ("a name", "addresses") };
+        violations.add(
+            "target",
+            format!("'{target}' is {this}, but others are {others}: a profile has one or the other"),
+        );
+    }
+    if !target.is_address() {
+        return;
+    }
+    if let Some(other) = seen.insert(target, &draft.endpoint.name) {
+        violations.add("target", format!("{target} is the address of '{other}' already"));
+    }
+}
+
+/// SET-12: in range, and no two alike.
+fn check_priority<'a>(
+    draft: &EndpointDraft<'a>,
+    seen: &mut BTreeMap<u32, &'a Caseless>,
+    violations: &mut Violations,
+) {
+    let Some(priority) = draft.priority else { return };
+    violations.range("priority", priority.into(), 1, limits::PRIORITY_MAX.into());
+    if let Some(other) = seen.insert(priority, &draft.endpoint.name) {
+        violations.add("priority", format!("{priority} is the priority of '{other}' already"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{EndpointId, Revision, parse_target};
+
+    fn endpoint(name: &str, target: &str, priority: u32) -> Endpoint {
+        Endpoint {
+            id: EndpointId(1),
+            name: Caseless::new(name),
+            target: parse_target(target).unwrap(),
+            enabled: true,
+            priority,
+            weight: None,
+            location: None,
+            always_serve: false,
+            headers: Vec::new(),
+            revision: Revision(0),
+        }
+    }
+
+    fn faults(endpoints: &[Endpoint], is_at_apex: bool) -> Vec<String> {
+        let drafts: Vec<_> = endpoints
+            .iter()
+            .enumerate()
+            .map(|(place, endpoint)| EndpointDraft::complete(format!("endpoints[{place}]"), endpoint))
+            .collect();
+        let mut violations = Violations::new();
+        validate_endpoints(&drafts, Protocol::Http, is_at_apex, &mut violations);
+        violations.into_vec().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn set_13_weights() {
+        for (weight, wrong) in [(Some(0), 1), (Some(1), 0), (Some(1_000), 0), (Some(1_001), 1), (None, 0)] {
+            let endpoint = Endpoint { weight, ..endpoint("e1", "192.0.2.1", 1) };
+            assert_eq!(faults(&[endpoint], false).len(), wrong, "{weight:?}");
+        }
+    }
+
+    #[test]
+    fn set_12_priorities() {
+        for (priority, wrong) in [(0, 1), (1, 0), (1_000, 0), (1_001, 1)] {
+            assert_eq!(faults(&[endpoint("e1", "192.0.2.1", priority)], false).len(), wrong, "{priority}");
+        }
+        let twins = [endpoint("e1", "192.0.2.1", 7), endpoint("e2", "192.0.2.2", 7)];
+        assert_eq!(faults(&twins, false), ["endpoints[1].priority: 7 is the priority of 'e1' already"]);
+    }
+
+    #[test]
+    fn obj_4_names_differ_without_case() {
+        let twins = [endpoint("e1", "192.0.2.1", 1), endpoint("E1", "192.0.2.2", 2)];
+        assert_eq!(faults(&twins, false), ["endpoints[1].name: 'E1' is given twice"]);
+    }
+
+    #[test]
+    fn obj_5_two_hundred_endpoints() {
+        let many = |count: u32| -> Vec<_> {
+            (1..=count).map(|n| endpoint(&format!("e{n}"), &format!("10.0.0.{n}"), n)).collect()
+        };
+        assert!(faults(&many(200), false).is_empty());
+        assert_eq!(faults(&many(201), false), ["endpoints: 201 are too many; a profile has at most 200"]);
+    }
+
+    #[test]
+    fn set_20_addresses_differ_and_names_need_not() {
+        let twins = [endpoint("e1", "2001:db8::1", 1), endpoint("e2", "2001:DB8:0::1", 2)];
+        assert_eq!(
+            faults(&twins, false),
+            ["endpoints[1].target: 2001:db8::1 is the address of 'e1' already"]
+        );
+        assert!(faults(&[endpoint("e1", "a.example", 1), endpoint("e2", "a.example", 2)], false).is_empty());
+    }
+
+    #[test]
+    fn set_21_names_and_addresses_are_not_mixed() {
+        let mixed = [
+            endpoint("e1", "192.0.2.1", 1),
+            endpoint("e2", "2001:db8::1", 2),
+            endpoint("e3", "a.example", 3),
+            endpoint("e4", "b.example", 4),
+        ];
+        let found = faults(&mixed, false);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("endpoints[2].target: 'a.example' is a name"), "{found:?}");
+    }
+
+    #[test]
+    fn dns_16_addresses_only_at_the_apex() {
+        assert!(faults(&[endpoint("e1", "192.0.2.1", 1)], true).is_empty());
+        assert_eq!(faults(&[endpoint("e1", "a.example", 1)], true).len(), 1);
+    }
+
+    #[test]
+    fn val_1_nothing_is_said_of_what_could_not_be_read() {
+        let [first, second] = [endpoint("e1", "192.0.2.1", 1), endpoint("e2", "a.example", 1)];
+        let drafts = [
+            EndpointDraft::complete("endpoints[0]".into(), &first),
+            EndpointDraft { path: "endpoints[1]".into(), endpoint: &second, target: None, priority: None },
+        ];
+        let mut violations = Violations::new();
+        validate_endpoints(&drafts, Protocol::Http, true, &mut violations);
+        assert!(violations.is_empty());
+    }
+}

@@ -1,0 +1,161 @@
+//! Custom headers of a probe's request (SET-10).
+
+use std::collections::BTreeSet;
+
+use crate::model::{Header, Protocol, Violations, monitor_limits as limits};
+
+/// Headers that say how a message is framed or a connection kept: the probe's own business (RFC 9110 §7.6.1, RFC 9112 §6).
+const RESERVED: [&str; 9] = [
+    "connection",
+    "content-length",
+    "expect",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Judges the list of headers of a profile's monitor or of an endpoint.
+pub(super) fn check_headers(headers: &[Header], protocol: Protocol, violations: &mut Violations) {
+    if !headers.is_empty() && !protocol.is_http() {
+        violations.add("headers", "are sent by http and https only, not by tcp");
+    }
+    if headers.len() > limits::HEADERS_MAX {
+        violations.add(
+            "headers",
+            format!("{} are too many; at most {} are allowed", headers.len(), limits::HEADERS_MAX),
+        );
+    }
+    let mut seen = BTreeSet::new();
+    for (place, header) in headers.iter().enumerate() {
+        violations.within(&format!("headers[{place}]"), |violations| {
+            check_name(&header.name, violations);
+            if !seen.insert(header.name.to_ascii_lowercase()) {
+                violations.add("name", format!("'{}' is given twice", header.name.escape_debug()));
+            }
+            check_value(header, violations);
+        });
+    }
+}
+
+/// A token (RFC 9110 §5.1) that is not reserved.
+fn check_name(name: &str, violations: &mut Violations) {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if name.is_empty() {
+        violations.add("name", "is empty");
+    } else if name.len() > limits::HEADER_NAME_MAX {
+        violations.add(
+            "name",
+            format!("is {} bytes long; at most {} are allowed", name.len(), limits::HEADER_NAME_MAX),
+        );
+    } else if !name.bytes().all(is_token) {
+        violations.add(
+            "name",
+            format!("'{}' has a character that a header's name cannot have", name.escape_debug()),
+        );
+    } else if RESERVED.contains(&name.to_ascii_lowercase().as_str()) {
+        violations.add("name", format!("'{name}' is set by the probe itself"));
+    }
+}
+
+/// Printable ASCII (RFC 9110 §5.5). The value is never repeated in a violation: it may be a secret.
+fn check_value(header: &Header, violations: &mut Violations) {
+    let value = &header.value;
+    if value.len() > limits::HEADER_VALUE_MAX {
+        violations.add(
+            "value",
+            format!("is {} bytes long; at most {} are allowed", value.len(), limits::HEADER_VALUE_MAX),
+        );
+    }
+    if value.chars().any(char::is_control) {
+        violations.add("value", "has a control character");
+    } else if !value.is_ascii() {
+        violations.add("value", "has a character outside ASCII");
+    } else if header.name.eq_ignore_ascii_case("host") {
+        check_host(value, violations);
+    }
+}
+
+/// A name or an address, with or without a port; no pattern.
+fn check_host(value: &str, violations: &mut Violations) {
+    let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+    if value.contains('*') {
+        violations.add("value", "has a '*': a Host must be one name, not a pattern");
+    } else if value.is_empty() || !value.bytes().all(is_host) {
+        violations.add("value", "is no host name with an optional port");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(name: &str, value: &str) -> Header {
+        Header { name: name.into(), value: value.into() }
+    }
+
+    fn faults(headers: &[Header], protocol: Protocol) -> Vec<String> {
+        let mut violations = Violations::new();
+        check_headers(headers, protocol, &mut violations);
+        violations.into_vec().into_iter().map(|violation| violation.field).collect()
+    }
+
+    #[test]
+    fn set_10_takes_what_a_request_can_carry() {
+        let headers =
+            [header("Host", "web.example.org:8080"), header("X-Probe", "yes, *"), header("x-empty", "")];
+        assert_eq!(faults(&headers, Protocol::Http), Vec::<String>::new());
+        assert_eq!(faults(&[header("host", "[2001:db8::1]:80")], Protocol::Https), Vec::<String>::new());
+        assert_eq!(faults(&[], Protocol::Tcp), Vec::<String>::new());
+    }
+
+    #[test]
+    fn set_10_refuses_what_would_break_a_request() {
+        for (name, value, field) in [
+            ("", "x", "headers[0].name"),
+            ("a b", "x", "headers[0].name"),
+            ("a:", "x", "headers[0].name"),
+            ("\u{fc}", "x", "headers[0].name"),
+            ("Connection", "close", "headers[0].name"),
+            ("CONTENT-LENGTH", "3", "headers[0].name"),
+            ("transfer-encoding", "chunked", "headers[0].name"),
+            ("Upgrade", "h2c", "headers[0].name"),
+            ("X", "a\r\nY: b", "headers[0].value"),
+            ("X", "a\tb", "headers[0].value"),
+            ("X", "\u{fc}", "headers[0].value"),
+            ("Host", "*.example.org", "headers[0].value"),
+            ("hOST", "", "headers[0].value"),
+            ("Host", "a.example/x", "headers[0].value"),
+        ] {
+            assert_eq!(faults(&[header(name, value)], Protocol::Http), [field], "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn set_10_counts_and_compares_without_case() {
+        let many = |count: usize| (0..count).map(|n| header(&format!("X-{n}"), "v")).collect::<Vec<_>>();
+        assert_eq!(faults(&many(8), Protocol::Http), Vec::<String>::new());
+        assert_eq!(faults(&many(9), Protocol::Http), ["headers"]);
+        assert_eq!(faults(&[header("X-A", "1"), header("x-a", "2")], Protocol::Http), ["headers[1].name"]);
+        assert_eq!(faults(&many(1), Protocol::Tcp), ["headers"]);
+        let long = header(&"x".repeat(limits::HEADER_NAME_MAX), &"v".repeat(limits::HEADER_VALUE_MAX));
+        assert_eq!(faults(&[long], Protocol::Http), Vec::<String>::new());
+        let longer =
+            header(&"x".repeat(limits::HEADER_NAME_MAX + 1), &"v".repeat(limits::HEADER_VALUE_MAX + 1));
+        assert_eq!(faults(&[longer], Protocol::Http), ["headers[0].name", "headers[0].value"]);
+    }
+
+    #[test]
+    fn sec_4_a_violation_keeps_the_value_to_itself() {
+        let mut violations = Violations::new();
+        check_headers(
+            &[header("X-Key", "geheim\n"), header("Host", "geheim*")],
+            Protocol::Http,
+            &mut violations,
+        );
+        let text = violations.into_vec().iter().map(ToString::to_string).collect::<String>();
+        assert!(!text.contains("geheim"), "{text}");
+    }
+}

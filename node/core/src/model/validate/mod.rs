@@ -1,0 +1,13 @@
+//! The rules of spec §1.1 and §1.2, each judged with all the others (VAL-1): one file a noun.
+
+mod endpoint;
+mod header;
+mod monitor;
+mod name;
+mod profile;
+mod zone;
+
+pub use endpoint::{EndpointDraft, validate_endpoints};
+pub use name::{validate_agent, validate_region};
+pub use profile::{validate_profile, validate_settings, warn_profile};
+pub use zone::{NameServerDraft, validate_name_servers, validate_zone};

@@ -1,0 +1,74 @@
+//! From a command to the file that carries it out.
+
+use super::step::Step;
+use super::{agent, endpoint, outcomes, profile, region, remember, zone};
+use crate::state::{Action, Applied, Command, Context, Rejection, State};
+
+/// Carries `command` out on `state`: a pure function, so that every member comes to the same state.
+///
+/// A command that is refused, or that changes nothing, leaves the state as it was, but for the memory of its mark
+/// (CLI-4); any other raises the counter by one. A command whose mark is remembered is answered as it was then.
+pub fn apply(state: &State, context: Context, command: &Command) -> Applied {
+    if let Some(reply) = remember::recall(state, command.id) {
+        return Applied { state: state.clone(), reply, changes: Vec::new() };
+    }
+    let mut step = Step::new(state, context, &command.author);
+    let accepted = dispatch(&mut step, &command.action);
+    let mut applied = step.close(state, accepted);
+    remember::keep(&mut applied.state, command.id, &applied.reply);
+    applied
+}
+
+fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
+    match action {
+        Action::Found { cluster } => {
+            found(step, cluster);
+            Ok(())
+        }
+        Action::CreateZone { name, fields } => zone::create(step, name, fields),
+        Action::UpdateZone { name, fields, if_revision } => zone::update(step, name, fields, *if_revision),
+        Action::DeleteZone { name, if_revision } => zone::delete(step, name, *if_revision),
+        Action::CreateProfile { name, zone, relative_name, fields, endpoints } => {
+            profile::create(step, profile::Wish { name, zone, relative_name, fields, endpoints })
+        }
+        Action::UpdateProfile { name, fields, if_revision } => {
+            profile::update(step, name, fields, *if_revision)
+        }
+        Action::DeleteProfile { name, if_revision } => profile::delete(step, name, *if_revision),
+        Action::AddEndpoint { profile, name, fields, if_revision } => {
+            endpoint::add(step, profile, name, fields, *if_revision)
+        }
+        Action::UpdateEndpoint { profile, name, fields, if_revision } => {
+            endpoint::update(step, profile, name, fields, *if_revision)
+        }
+        Action::RemoveEndpoint { profile, name, if_revision } => {
+            endpoint::remove(step, profile, name, *if_revision)
+        }
+        Action::SetRegion(region) => region::set(step, region),
+        Action::DeleteRegion { name, if_revision } => region::delete(step, name, *if_revision),
+        Action::OpenSession { agent, region, run, version, member } => {
+            agent::open_session(step, agent::Hello { agent, region, run: *run, version, member: *member })
+        }
+        Action::RecordOutcomes { agent, run, outcomes } => {
+            outcomes::record(step, agent, *run, outcomes);
+            Ok(())
+        }
+        Action::ExpireVerdicts { agent, session, endpoints } => {
+            agent::expire_verdicts(step, agent, *session, endpoints);
+            Ok(())
+        }
+        Action::LoseAgent { agent, session } => {
+            agent::lose(step, agent, *session);
+            Ok(())
+        }
+        Action::ForgetAgent { name } => agent::forget(step, name),
+    }
+}
+
+/// The first identity stays: what comes later changes nothing.
+fn found(step: &mut Step<'_>, cluster: &str) {
+    if step.state.cluster.is_empty() && !cluster.is_empty() {
+        step.state.cluster = cluster.to_owned();
+        step.mark_changed();
+    }
+}

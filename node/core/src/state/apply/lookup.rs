@@ -1,0 +1,92 @@
+//! Finding what a command names, or saying what was probably meant.
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use crate::model::{Agent, Caseless, Endpoint, Name, Profile, Region, Revision, Zone, nearest};
+use crate::state::{Rejection, State};
+
+/// How many names before and behind the wrong one, in their order, are looked at for a hint: likeness begins at the
+/// first letters, and a slip of the pen must not cost a look at every profile.
+const HINT_REACH: usize = 500;
+
+/// The most objects that a refusal names.
+const NAMED_MAX: usize = 10;
+
+pub(super) fn zone(state: &State, text: &str) -> Result<Arc<Zone>, Rejection> {
+    let name = Name::parse(text);
+    if let Some(zone) = name.as_ref().ok().and_then(|name| state.zones.get(name)) {
+        return Ok(zone.clone());
+    }
+    let near: Vec<String> = match &name {
+        Ok(name) => near_keys(&state.zones, name).map(ToString::to_string).collect(),
+        Err(_) => state.zones.keys().take(2 * HINT_REACH).map(ToString::to_string).collect(),
+    };
+    let hint = nearest(text, near.iter().map(String::as_str)).map(str::to_owned);
+    Err(Rejection::NotFound { noun: "zone", name: text.to_owned(), hint })
+}
+
+pub(super) fn profile(state: &State, name: &str) -> Result<Arc<Profile>, Rejection> {
+    let key = Caseless::new(name);
+    state.profile(&key).cloned().ok_or_else(|| missing("profile", &key, &state.profile_ids))
+}
+
+pub(super) fn endpoint<'a>(profile: &'a Profile, name: &str) -> Result<(usize, &'a Endpoint), Rejection> {
+    profile.endpoint(&Caseless::new(name)).ok_or_else(|| {
+        let names = profile.endpoints.iter().map(|endpoint| endpoint.name.as_str());
+        let hint = nearest(name, names).map(str::to_owned);
+        Rejection::NotFound { noun: "endpoint", name: format!("{}/{name}", profile.name), hint }
+    })
+}
+
+pub(super) fn region(state: &State, name: &str) -> Result<Arc<Region>, Rejection> {
+    let key = Caseless::new(name);
+    state.regions.get(&key).cloned().ok_or_else(|| missing("region", &key, &state.regions))
+}
+
+pub(super) fn agent(state: &State, name: &str) -> Result<Arc<Agent>, Rejection> {
+    let key = Caseless::new(name);
+    state.agents.get(&key).cloned().ok_or_else(|| missing("agent", &key, &state.agents))
+}
+
+/// OBJ-8: refused unless the object is at the revision that the author saw, if it names one.
+pub(super) fn check_revision(
+    noun: &'static str,
+    name: &impl ToString,
+    current: Revision,
+    expected: Option<Revision>,
+) -> Result<(), Rejection> {
+    match expected {
+        Some(expected) if expected != current => {
+            Err(Rejection::RevisionMismatch { noun, name: name.to_string(), expected, current })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The first [`NAMED_MAX`] of `names`, and how many there are beyond.
+pub(super) fn name_some(names: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut names = names.into_iter();
+    let mut named: Vec<String> = names.by_ref().take(NAMED_MAX).collect();
+    match names.count() {
+        0 => {}
+        more => named.push(format!("and {more} more")),
+    }
+    named
+}
+
+/// The name that a missing one was probably meant to be, among its neighbours in the map.
+pub(super) fn hint<V: Clone>(name: &Caseless, known: &OrdMap<Caseless, V>) -> Option<String> {
+    nearest(name.as_str(), near_keys(known, name).map(Caseless::as_str)).map(str::to_owned)
+}
+
+fn missing<V: Clone>(noun: &'static str, name: &Caseless, known: &OrdMap<Caseless, V>) -> Rejection {
+    Rejection::NotFound { noun, name: name.to_string(), hint: hint(name, known) }
+}
+
+fn near_keys<'a, K: Ord + Clone, V: Clone>(map: &'a OrdMap<K, V>, key: &K) -> impl Iterator<Item = &'a K> {
+    let before = map.range(..key.clone()).rev().take(HINT_REACH);
+    let behind = map.range(key.clone()..).take(HINT_REACH);
+    before.chain(behind).map(|(key, _)| key)
+}

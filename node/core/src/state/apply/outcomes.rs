@@ -1,0 +1,49 @@
+//! What agents found: counted, judged, concluded from in one step (STA-1 … STA-3, STA-6).
+
+use std::sync::Arc;
+
+use super::step::Step;
+use crate::health::{Patience, Tally, is_probed};
+use crate::model::{Agent, AgentRun, Caseless};
+use crate::state::{EventCause, ReportedOutcome};
+
+/// Counts outcomes one after the other, so that it does not matter how they were gathered into commands. What does not
+/// count is passed over: the member that proposed it knew less.
+pub(super) fn record(step: &mut Step<'_>, agent: &Caseless, run: AgentRun, outcomes: &[ReportedOutcome]) {
+    let Some(agent) = step.state.agents.get(agent).cloned() else { return };
+    if agent.lost || agent.run != run {
+        return;
+    }
+    for reported in outcomes {
+        count(step, &agent, reported);
+    }
+}
+
+/// Counts one outcome; `None` if it changes nothing.
+fn count(step: &mut Step<'_>, agent: &Arc<Agent>, reported: &ReportedOutcome) -> Option<()> {
+    let id = reported.endpoint;
+    let health = step.state.health.get(&id)?;
+    let profile = step.state.profiles.get(&health.profile)?.clone();
+    let is_late = reported.age_ms > profile.monitor.verdict_expiry_ms();
+    if is_late || !is_probed(&profile, profile.endpoint_by_id(id)?) {
+        return None;
+    }
+    let before = health.tallies.get(&agent.name);
+    if before.is_some_and(|tally| tally.run == agent.run && reported.sequence <= tally.sequence) {
+        return None;
+    }
+    let patience = Patience::from(&profile.monitor);
+    let after = Tally::after(before, patience, agent.run, reported.sequence, reported.outcome)?;
+    let is_turned = after.verdict != before.and_then(|tally| tally.verdict);
+    step.health_mut(id)?.tallies.insert(agent.name.clone(), after);
+    step.note_health(profile.id);
+    // A count that turned no verdict leaves every conclusion as it was.
+    if is_turned {
+        let cause =
+            |regions| EventCause::Outcome { agent: agent.name.clone(), outcome: reported.outcome, regions };
+        if step.conclude(&profile, id, cause) {
+            step.refresh_profile(&profile, EventCause::Endpoints);
+        }
+    }
+    Some(())
+}

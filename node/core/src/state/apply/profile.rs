@@ -1,0 +1,180 @@
+//! Profiles: made, changed and deleted as wholes.
+
+use std::sync::Arc;
+
+use super::endpoint::{Reading, read_endpoint, warn_target};
+use super::lookup::check_revision;
+use super::step::Step;
+use super::{lookup, names};
+use crate::model::{
+    Caseless, Edit, EndpointDraft, EndpointPatch, Name, Profile, ProfileId, ProfilePatch, RelativeName,
+    Revision, Routing, Violations, Zone, validate_endpoints, validate_profile, validate_settings,
+    warn_profile,
+};
+use crate::state::{Change, Rejection};
+
+/// What [`crate::state::Action::CreateProfile`] says.
+pub(super) struct Wish<'a> {
+    pub(super) name: &'a str,
+    pub(super) zone: &'a str,
+    pub(super) relative_name: &'a str,
+    pub(super) fields: &'a ProfilePatch,
+    pub(super) endpoints: &'a [(String, EndpointPatch)],
+}
+
+pub(super) fn create(step: &mut Step<'_>, wish: Wish<'_>) -> Result<(), Rejection> {
+    let zone = lookup::zone(&step.state, wish.zone)?;
+    let name = Caseless::new(wish.name);
+    if let Some(existing) = step.state.profile(&name) {
+        return Err(Rejection::Exists { noun: "profile", name: existing.name.to_string() });
+    }
+    let mut violations = Violations::new();
+    let place = names::place_profile(&step.state, &zone, wish.relative_name, &mut violations);
+    let is_placed = place.is_some();
+    let (relative_name, full_name) = place.unwrap_or_else(|| (RelativeName::Apex, zone.name.clone()));
+    let mut profile = blank(step, name, &zone, relative_name, full_name);
+    read_settings(&mut profile, wish.fields, true, &mut violations);
+    validate_settings(&profile, &mut violations);
+    let is_at_apex = is_placed && profile.relative_name == RelativeName::Apex;
+    let readings = read_endpoints(step, wish.endpoints, &mut violations);
+    let drafts: Vec<EndpointDraft<'_>> = readings
+        .iter()
+        .enumerate()
+        .map(|(place, reading)| reading.draft(format!("endpoints[{place}]")))
+        .collect();
+    validate_endpoints(&drafts, profile.monitor.protocol, is_at_apex, &mut violations);
+    if !violations.is_empty() {
+        return Err(Rejection::Invalid(violations.into_vec()));
+    }
+    profile.endpoints = readings.into_iter().map(Reading::into_endpoint).collect();
+    warn(step, &profile);
+    step.state.profile_ids.insert(profile.name.clone(), profile.id);
+    step.state.owners.insert(profile.full_name.tree_key(), profile.id);
+    store(step, None, profile);
+    Ok(())
+}
+
+pub(super) fn update(
+    step: &mut Step<'_>,
+    name: &str,
+    fields: &ProfilePatch,
+    if_revision: Option<Revision>,
+) -> Result<(), Rejection> {
+    let before = lookup::profile(&step.state, name)?;
+    check_revision("profile", &before.name, before.revision, if_revision)?;
+    let mut violations = Violations::new();
+    let mut after = Profile::clone(&before);
+    read_settings(&mut after, fields, false, &mut violations);
+    if before.monitor.protocol.is_http() && !after.monitor.protocol.is_http() {
+        // The switch to tcp drops what only http has; an endpoint's headers cannot be named by this change.
+        after.endpoints.iter_mut().for_each(|endpoint| endpoint.headers.clear());
+    }
+    validate_profile(&after, &mut violations);
+    if !violations.is_empty() {
+        return Err(Rejection::Invalid(violations.into_vec()));
+    }
+    warn(step, &after);
+    store(step, Some(&before), after);
+    Ok(())
+}
+
+pub(super) fn delete(
+    step: &mut Step<'_>,
+    name: &str,
+    if_revision: Option<Revision>,
+) -> Result<(), Rejection> {
+    let profile = lookup::profile(&step.state, name)?;
+    check_revision("profile", &profile.name, profile.revision, if_revision)?;
+    step.state.profile_ids.remove(&profile.name);
+    step.state.owners.remove(&profile.full_name.tree_key());
+    step.state.profiles.remove(&profile.id);
+    step.drop_health(&profile);
+    step.note(Change::ProfileRemoved(profile.id, profile.full_name.clone()));
+    Ok(())
+}
+
+/// Puts `after` in the place of `before`, with its own and its changed endpoints' revisions and with what follows for
+/// their health. Nothing happens if they are alike.
+pub(super) fn store(step: &mut Step<'_>, before: Option<&Profile>, mut after: Profile) {
+    if before == Some(&after) {
+        return;
+    }
+    after.revision = step.revision;
+    for endpoint in &mut after.endpoints {
+        if before.and_then(|before| before.endpoint_by_id(endpoint.id)) != Some(endpoint) {
+            endpoint.revision = step.revision;
+        }
+    }
+    let after = Arc::new(after);
+    step.state.profiles.insert(after.id, after.clone());
+    step.note(Change::Profile(after.id));
+    step.settle(before, &after);
+}
+
+/// A profile with nothing in it. `routing` stands for one that is still to be read.
+fn blank(
+    step: &mut Step<'_>,
+    name: Caseless,
+    zone: &Zone,
+    relative_name: RelativeName,
+    full_name: Name,
+) -> Profile {
+    Profile {
+        id: ProfileId(step.next_id()),
+        name,
+        zone: zone.name.clone(),
+        relative_name,
+        full_name,
+        routing: Routing::Priority,
+        ttl: None,
+        enabled: true,
+        monitor: Default::default(),
+        endpoints: Vec::new(),
+        revision: step.revision,
+    }
+}
+
+/// Carries the wish out on the profile's own fields. `routing` has no default (SET-1).
+fn read_settings(profile: &mut Profile, fields: &ProfilePatch, is_new: bool, violations: &mut Violations) {
+    match fields.routing {
+        Edit::Set(routing) => profile.routing = routing,
+        Edit::Keep if !is_new => {}
+        Edit::Keep | Edit::Clear => {
+            let known = Routing::ALL.map(Routing::as_str).join(", ");
+            violations.add("routing", format!("is required: one of {known}"));
+        }
+    }
+    fields.ttl.apply(&mut profile.ttl);
+    fields.enabled.apply_or(&mut profile.enabled, true);
+    fields.monitor.apply(&mut profile.monitor);
+}
+
+/// Reads the endpoints of a new profile. Priorities are given on all or on none (SET-12).
+fn read_endpoints(
+    step: &mut Step<'_>,
+    wishes: &[(String, EndpointPatch)],
+    violations: &mut Violations,
+) -> Vec<Reading> {
+    let has_priority = |(_, fields): &(String, EndpointPatch)| matches!(fields.priority, Edit::Set(_));
+    let some_have = wishes.iter().any(has_priority);
+    let mut readings = Vec::with_capacity(wishes.len());
+    for (place, (name, fields)) in wishes.iter().enumerate() {
+        violations.within(&format!("endpoints[{place}]"), |violations| {
+            let mut reading = read_endpoint(step, name, None, fields, violations);
+            if some_have && reading.priority.is_none() {
+                violations.add("priority", "is missing; priorities are given on all endpoints or on none");
+            } else if !some_have {
+                reading.priority = u32::try_from(place + 1).ok();
+            }
+            readings.push(reading);
+        });
+    }
+    readings
+}
+
+fn warn(step: &mut Step<'_>, profile: &Profile) {
+    warn_profile(profile, &mut step.warnings);
+    for (place, endpoint) in profile.endpoints.iter().enumerate() {
+        warn_target(step, &format!("endpoints[{place}].target"), &endpoint.target);
+    }
+}

@@ -1,0 +1,220 @@
+//! From what is known of an endpoint to its status and its profile's, and the events of their changes (STA-8 … STA-12).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use super::step::Step;
+use crate::health::{
+    Check, EndpointHealth, RegionalVerdict, endpoint_status, is_probed, judge, profile_status,
+    regional_verdicts,
+};
+use crate::model::{Caseless, Endpoint, EndpointId, Profile, ProfileId};
+use crate::state::{EventCause, EventStatus, ProfileHealth};
+
+impl Step<'_> {
+    /// What a new or changed profile means for the health of its endpoints and for its own status (STA-11).
+    ///
+    /// | endpoint | counts | last conclusion |
+    /// |---|---|---|
+    /// | new | none | none |
+    /// | left the probed set, or is outside it | cleared | cleared |
+    /// | probed before and after, another check | cleared | kept, stale from now on |
+    /// | probed before and after, the same check | kept | kept |
+    pub(super) fn settle(&mut self, before: Option<&Profile>, after: &Profile) {
+        for gone in before.into_iter().flat_map(|before| &before.endpoints) {
+            if after.endpoint_by_id(gone.id).is_none() {
+                self.state.health.remove(&gone.id);
+            }
+        }
+        for endpoint in &after.endpoints {
+            match before.and_then(|before| Some((before, before.endpoint_by_id(endpoint.id)?))) {
+                None => self.start_health(after, endpoint),
+                Some((profile, earlier)) if !is_probed(after, endpoint) || !is_probed(profile, earlier) => {
+                    self.forget_conclusion(endpoint.id);
+                }
+                Some((profile, earlier)) => {
+                    if !Check::of(after, endpoint).continues(&Check::of(profile, earlier)) {
+                        self.restart_counts(endpoint.id);
+                    }
+                }
+            }
+            let author = self.author.to_owned();
+            self.refresh_endpoint(after, endpoint, EventCause::Configuration { author });
+        }
+        let is_switched = before.is_some_and(|before| before.enabled != after.enabled);
+        let author = self.author.to_owned();
+        let cause = if is_switched { EventCause::Configuration { author } } else { EventCause::Endpoints };
+        self.refresh_profile(after, cause);
+    }
+
+    /// Takes the health of a profile that is gone out of the state.
+    pub(super) fn drop_health(&mut self, profile: &Profile) {
+        for endpoint in &profile.endpoints {
+            self.state.health.remove(&endpoint.id);
+        }
+        self.state.profile_health.remove(&profile.id);
+        self.mark_changed();
+    }
+
+    /// What the regions say of an endpoint now.
+    pub(super) fn regions(&self, id: EndpointId) -> Vec<RegionalVerdict> {
+        let Some(health) = self.state.health.get(&id) else { return Vec::new() };
+        regional_verdicts(health.tallies.iter().filter_map(|(name, tally)| {
+            let agent = self.state.agents.get(name)?;
+            Some((name, &agent.region, tally))
+        }))
+    }
+
+    /// Draws the conclusion from an endpoint's counts after some of them changed (STA-3, STA-4). Returns whether the
+    /// endpoint's status changed, which is then still to be told to its profile.
+    pub(super) fn conclude(
+        &mut self,
+        profile: &Profile,
+        id: EndpointId,
+        cause: impl FnOnce(Vec<RegionalVerdict>) -> EventCause,
+    ) -> bool {
+        let regions = self.regions(id);
+        let judgement = judge(&regions);
+        let at = self.context.at;
+        let Some(health) = self.health_mut(id) else { return false };
+        match judgement {
+            Some(_) => {
+                health.judgement = judgement;
+                health.stale_since = None;
+            }
+            None if health.judgement.is_some() => {
+                health.stale_since.get_or_insert(at);
+            }
+            None => {}
+        }
+        self.note_health(profile.id);
+        let Some(endpoint) = profile.endpoint_by_id(id) else { return false };
+        self.refresh_endpoint(profile, endpoint, cause(regions))
+    }
+
+    /// Takes counts of `agent` away, of those endpoints of which it has one, and draws all conclusions at once: what
+    /// falls silent in one step makes at most one event for each status.
+    pub(super) fn silence(&mut self, agent: &Caseless, endpoints: impl IntoIterator<Item = EndpointId>) {
+        let mut profiles = BTreeSet::new();
+        for id in endpoints {
+            let Some(profile) = self.drop_count(id, agent) else { continue };
+            let profile = self.profile_by_id(profile);
+            let cause = |regions| EventCause::Silence { agent: agent.clone(), regions };
+            if self.conclude(&profile, id, cause) {
+                profiles.insert(profile.id);
+            }
+        }
+        for id in profiles {
+            let profile = self.profile_by_id(id);
+            self.refresh_profile(&profile, EventCause::Endpoints);
+        }
+    }
+
+    /// Takes one agent's count of an endpoint away; returns the endpoint's profile if there was one.
+    fn drop_count(&mut self, id: EndpointId, agent: &Caseless) -> Option<ProfileId> {
+        if !self.state.health.get(&id)?.tallies.contains_key(agent) {
+            return None;
+        }
+        let health = self.health_mut(id)?;
+        health.tallies.remove(agent);
+        Some(health.profile)
+    }
+
+    /// Every endpoint of which `agent` has a count: a look at all of them, since an agent probes all of them.
+    pub(super) fn counted_by(&self, agent: &Caseless) -> Vec<EndpointId> {
+        let counted = |health: &EndpointHealth| health.tallies.contains_key(agent);
+        self.state.health.iter().filter(|(_, health)| counted(health)).map(|(id, _)| *id).collect()
+    }
+
+    /// The health of an endpoint, to be changed.
+    pub(super) fn health_mut(&mut self, id: EndpointId) -> Option<&mut EndpointHealth> {
+        self.state.health.get_mut(&id).map(Arc::make_mut)
+    }
+
+    /// Puts the profile's status in force that follows from its endpoints' (STA-9), with an event if it is another.
+    pub(super) fn refresh_profile(&mut self, profile: &Profile, cause: EventCause) {
+        let statuses =
+            profile.endpoints.iter().filter_map(|endpoint| Some(self.state.health.get(&endpoint.id)?.status));
+        let status = profile_status(profile.enabled, statuses);
+        let before = self.state.profile_health.get(&profile.id).map(|health| health.status);
+        if before == Some(status) {
+            return;
+        }
+        self.state.profile_health.insert(profile.id, ProfileHealth { status, since: self.context.at });
+        if let Some(before) = before {
+            self.note_health(profile.id);
+            let (from, to) = (EventStatus::Profile(before), EventStatus::Profile(status));
+            self.record_event(profile, crate::state::Subject::Profile, from, to, cause);
+        }
+    }
+
+    /// Puts the endpoint's status in force that follows from its settings and its last conclusion (STA-8), with an
+    /// event if it is another.
+    fn refresh_endpoint(&mut self, profile: &Profile, endpoint: &Endpoint, cause: EventCause) -> bool {
+        let context = self.context;
+        let Some(health) = self.health_mut(endpoint.id) else { return false };
+        let before = health.status;
+        let status =
+            endpoint_status(endpoint.enabled, profile.enabled, endpoint.always_serve, health.judgement);
+        if before == status {
+            return false;
+        }
+        health.status = status;
+        health.since = context.at;
+        health.since_index = context.index;
+        self.note_health(profile.id);
+        let subject = Self::endpoint_subject(profile, endpoint.id);
+        self.record_event(
+            profile,
+            subject,
+            EventStatus::Endpoint(before),
+            EventStatus::Endpoint(status),
+            cause,
+        );
+        true
+    }
+
+    /// A new endpoint has a status but no event: nothing changed.
+    fn start_health(&mut self, profile: &Profile, endpoint: &Endpoint) {
+        let status = endpoint_status(endpoint.enabled, profile.enabled, endpoint.always_serve, None);
+        let health = EndpointHealth {
+            profile: profile.id,
+            tallies: OrdMap::new(),
+            judgement: None,
+            stale_since: None,
+            status,
+            since: self.context.at,
+            since_index: self.context.index,
+        };
+        self.state.health.insert(endpoint.id, Arc::new(health));
+    }
+
+    /// Outside the probed set nothing is remembered: coming back starts at CheckingEndpoint.
+    fn forget_conclusion(&mut self, id: EndpointId) {
+        let Some(health) = self.state.health.get(&id) else { return };
+        if health.tallies.is_empty() && health.judgement.is_none() {
+            return;
+        }
+        let profile = health.profile;
+        if let Some(health) = self.health_mut(id) {
+            health.tallies = OrdMap::new();
+            health.judgement = None;
+            health.stale_since = None;
+        }
+        self.note_health(profile);
+    }
+
+    /// Another check: what was counted before says nothing about it, but the last conclusion stays until a new one.
+    fn restart_counts(&mut self, id: EndpointId) {
+        let at = self.context.at;
+        let Some(health) = self.health_mut(id) else { return };
+        health.tallies = OrdMap::new();
+        if health.judgement.is_some() {
+            health.stale_since.get_or_insert(at);
+        }
+        let profile: ProfileId = health.profile;
+        self.note_health(profile);
+    }
+}

@@ -1,0 +1,61 @@
+//! Regions: set and deleted (OBJ-9).
+
+use std::sync::Arc;
+
+use super::lookup;
+use super::lookup::{check_revision, name_some};
+use super::step::Step;
+use crate::model::{Caseless, Region, Revision, Violations, validate_region};
+use crate::state::{Change, Rejection, State};
+
+pub(super) fn set(step: &mut Step<'_>, wish: &Region) -> Result<(), Rejection> {
+    let mut violations = Violations::new();
+    validate_region(wish, &mut violations);
+    if !violations.is_empty() {
+        return Err(Rejection::Invalid(violations.into_vec()));
+    }
+    let before = step.state.regions.get(&wish.name);
+    let place = |region: &Region| (region.latitude_e6, region.longitude_e6);
+    if before.is_some_and(|before| place(before) == place(wish)) {
+        return Ok(());
+    }
+    // There is no rename: a region keeps the letters that it was first given.
+    let name = before.map_or_else(|| wish.name.clone(), |before| before.name.clone());
+    let region = Region { name: name.clone(), revision: step.revision, ..wish.clone() };
+    step.state.regions.insert(name.clone(), Arc::new(region));
+    step.note(Change::Region(name));
+    Ok(())
+}
+
+pub(super) fn delete(
+    step: &mut Step<'_>,
+    name: &str,
+    if_revision: Option<Revision>,
+) -> Result<(), Rejection> {
+    let region = lookup::region(&step.state, name)?;
+    check_revision("region", &region.name, region.revision, if_revision)?;
+    let by = name_some(inhabitants(&step.state, &region.name));
+    if !by.is_empty() {
+        return Err(Rejection::InUse { noun: "region", name: region.name.to_string(), by });
+    }
+    step.state.regions.remove(&region.name);
+    step.note(Change::Region(region.name.clone()));
+    Ok(())
+}
+
+/// Who lives or runs in the region. A lost agent does not: when it comes back it must say where it runs anew.
+fn inhabitants<'a>(state: &'a State, region: &'a Caseless) -> impl Iterator<Item = String> + 'a {
+    let agents = state
+        .agents
+        .values()
+        .filter(move |agent| agent.region == *region && !agent.lost)
+        .map(|agent| format!("the agent '{}'", agent.name));
+    let endpoints = state.profiles.values().flat_map(move |profile| {
+        profile
+            .endpoints
+            .iter()
+            .filter(move |endpoint| endpoint.location.as_ref() == Some(region))
+            .map(move |endpoint| format!("the endpoint '{}/{}'", profile.name, endpoint.name))
+    });
+    agents.chain(endpoints)
+}

@@ -1,0 +1,157 @@
+//! What holds after every command, whatever it was.
+
+use std::collections::BTreeSet;
+
+use crate::health::{endpoint_status, is_probed, judge, profile_status, regional_verdicts};
+use crate::model::{Caseless, Violations, validate_profile, validate_zone};
+use crate::state::{Applied, Change, Command, State, Subject};
+
+/// What one command may have done to the state.
+pub(super) fn check_step(before: &State, command: &Command, applied: &Applied) {
+    let after = &applied.state;
+    let is_retry = command.id.is_some_and(|id| before.remembered.contains_key(&id));
+    let has_changed = after.counter != before.counter;
+    match &applied.reply {
+        Ok(_) if has_changed => {
+            assert_eq!(after.counter.0, before.counter.0 + 1, "the counter rises by one");
+        }
+        Ok(_) => assert!(applied.changes.is_empty(), "no change without the counter"),
+        Err(_) => assert!(!has_changed && applied.changes.is_empty(), "a refusal changes nothing"),
+    }
+    if let Ok(reply) = &applied.reply
+        && !is_retry
+    {
+        assert_eq!(reply.revision, after.counter);
+    }
+    if !has_changed {
+        let mut unmarked = after.clone();
+        unmarked.remembered = before.remembered.clone();
+        unmarked.remembered_order = before.remembered_order.clone();
+        assert_eq!(unmarked, *before, "all or nothing");
+    }
+    if let Some(id) = command.id {
+        assert_eq!(after.remembered[&id].reply, applied.reply);
+    }
+    check_events(before, applied);
+}
+
+/// Every event of the step is noted as a change, is numbered in order, and tells of a change that was one.
+fn check_events(before: &State, applied: &Applied) {
+    let noted: Vec<_> = applied
+        .changes
+        .iter()
+        .filter_map(|change| match change {
+            Change::Event(id) => Some(*id),
+            _ => None,
+        })
+        .collect();
+    let recorded: Vec<_> =
+        applied.state.events.keys().filter(|id| !before.events.contains_key(*id)).copied().collect();
+    assert_eq!(noted, recorded);
+    for (ordinal, id) in noted.iter().enumerate() {
+        let event = &applied.state.events[id];
+        assert_eq!((id.counter, id.ordinal as usize), (applied.state.counter, ordinal));
+        assert_ne!(event.from, Some(event.to));
+    }
+    let unique: BTreeSet<String> = applied.changes.iter().map(|change| format!("{change:?}")).collect();
+    assert_eq!(unique.len(), applied.changes.len(), "each change is noted once");
+}
+
+/// What holds in every state.
+pub(super) fn check_state(state: &State) {
+    check_indexes(state);
+    check_health(state);
+    let mut violations = Violations::new();
+    state.profiles.values().for_each(|profile| validate_profile(profile, &mut violations));
+    state.zones.values().for_each(|zone| validate_zone(zone, &mut violations));
+    assert_eq!(violations.into_vec(), [], "what is stored is valid");
+    assert!(state.events.len() <= State::EVENTS_MAX);
+    assert!(state.remembered.len() <= State::REMEMBERED_MAX);
+    let orders: Vec<_> = state.remembered_order.iter().map(|(order, id)| (*order, *id)).collect();
+    let mut remembered: Vec<_> = state.remembered.iter().map(|(id, kept)| (kept.order, *id)).collect();
+    remembered.sort();
+    assert_eq!(orders, remembered);
+}
+
+fn check_indexes(state: &State) {
+    assert_eq!(state.profile_ids.len(), state.profiles.len());
+    assert_eq!(state.owners.len(), state.profiles.len());
+    assert_eq!(state.profile_health.len(), state.profiles.len());
+    for (id, profile) in &state.profiles {
+        assert_eq!(profile.id, *id);
+        assert_eq!(state.profile_ids.get(&profile.name), Some(id));
+        assert_eq!(state.owners.get(&profile.full_name.tree_key()), Some(id));
+        let closest = state.enclosing_zone(&profile.full_name).expect("a profile's zone exists");
+        assert_eq!(closest.name, profile.zone);
+        assert!(profile.revision <= state.counter && profile.id.0 < state.next_id);
+        for endpoint in &profile.endpoints {
+            assert!(endpoint.revision <= profile.revision && endpoint.id.0 < state.next_id);
+            assert!(endpoint.location.iter().all(|region| state.regions.contains_key(region)));
+        }
+    }
+    for agent in state.agents.values().filter(|agent| !agent.lost) {
+        assert!(state.regions.contains_key(&agent.region), "{agent:?}");
+    }
+}
+
+/// Every endpoint has one health entry, and every status is what the truth tables say of the counts.
+fn check_health(state: &State) {
+    let endpoints = state.profiles.values().map(|profile| profile.endpoints.len()).sum::<usize>();
+    assert_eq!(state.health.len(), endpoints);
+    for profile in state.profiles.values() {
+        let mut statuses = Vec::new();
+        for endpoint in &profile.endpoints {
+            let health = &state.health[&endpoint.id];
+            assert_eq!(health.profile, profile.id);
+            let regions = regional_verdicts(health.tallies.iter().map(|(name, tally)| {
+                let agent = &state.agents[name];
+                assert!(!agent.lost, "a lost agent has no count");
+                (name, &agent.region, tally)
+            }));
+            match judge(&regions) {
+                Some(judgement) => {
+                    assert_eq!((health.judgement, health.stale_since), (Some(judgement), None));
+                }
+                None => assert_eq!(health.judgement.is_some(), health.stale_since.is_some()),
+            }
+            if !is_probed(profile, endpoint) {
+                assert!(health.tallies.is_empty() && health.judgement.is_none());
+            }
+            let status =
+                endpoint_status(endpoint.enabled, profile.enabled, endpoint.always_serve, health.judgement);
+            assert_eq!(health.status, status);
+            statuses.push(status);
+        }
+        let status = profile_status(profile.enabled, statuses);
+        assert_eq!(state.profile_health[&profile.id].status, status);
+    }
+    check_histories(state);
+}
+
+/// The events of one subject form a chain that ends at its present status, as far as they are kept.
+fn check_histories(state: &State) {
+    let mut last = std::collections::BTreeMap::new();
+    for event in state.events.values() {
+        let subject = match &event.subject {
+            Subject::Endpoint { id, .. } => Some(*id),
+            Subject::Profile => None,
+        };
+        if let Some(previous) = last.insert((event.profile, subject), event.to) {
+            assert_eq!(event.from, Some(previous), "{event:?}");
+        }
+    }
+    for ((profile, subject), to) in last {
+        let present = match subject {
+            Some(id) => state.health.get(&id).map(|health| health.status.as_str()),
+            None => state.profile_health.get(&profile).map(|health| health.status.as_str()),
+        };
+        assert!(present.is_none_or(|present| present == to.as_str()));
+    }
+}
+
+/// The agent's verdict and failures on an endpoint, as text.
+pub(super) fn tally(state: &State, endpoint: crate::model::EndpointId, agent: &str) -> Option<String> {
+    let tally = state.health[&endpoint].tallies.get(&Caseless::new(agent))?;
+    let verdict = crate::health::Verdict::as_str(tally.verdict);
+    Some(format!("{verdict} {} {}", tally.failures, tally.successes))
+}

@@ -1,0 +1,178 @@
+//! Tests of `apply`, by concern. The stories are in the scenario suite; here are the limits and the corners.
+
+mod configuration;
+mod health;
+mod invariants;
+mod sessions;
+mod zones;
+
+use crate::health::{Outcome, OutcomeClass};
+use crate::model::{
+    AgentRun, Caseless, Edit, EndpointId, EndpointPatch, LogIndex, MemberId, Profile, ProfilePatch, Region,
+    Revision, Routing, Timestamp, ZonePatch,
+};
+use crate::state::{
+    Action, Applied, Command, CommandId, Context, Rejection, Reply, ReportedOutcome, State, apply,
+};
+
+/// A state under test: each command is one log entry, one second after the one before, and after each the invariants
+/// hold.
+#[derive(Clone, Default)]
+struct Cluster {
+    state: State,
+    index: u64,
+}
+
+impl Cluster {
+    /// Regions `r1` to `r3`, and the zone `example.com`.
+    fn new() -> Self {
+        let mut cluster = Self::default();
+        for region in ["r1", "r2", "r3"] {
+            cluster.apply(Action::SetRegion(region_at(region, 0))).unwrap();
+        }
+        cluster.apply(create_zone("example.com", &[("ns1.example.com", &["192.0.2.53"])])).unwrap();
+        cluster
+    }
+
+    /// The same with the profile `web` and its endpoints `e1` … `eN`.
+    fn with_web(endpoints: u8) -> Self {
+        let mut cluster = Self::new();
+        let endpoints =
+            (1..=endpoints).map(|n| (format!("e{n}"), target(&format!("192.0.2.{n}")))).collect::<Vec<_>>();
+        cluster.apply(create_profile("web", "web", endpoints)).unwrap();
+        cluster
+    }
+
+    fn apply(&mut self, action: Action) -> Result<Reply, Rejection> {
+        self.run(None, action).reply
+    }
+
+    fn apply_marked(&mut self, id: u128, action: Action) -> Result<Reply, Rejection> {
+        self.run(Some(CommandId(id)), action).reply
+    }
+
+    fn run(&mut self, id: Option<CommandId>, action: Action) -> Applied {
+        self.index += 1;
+        let context = Context { index: LogIndex(self.index), at: Timestamp(self.index * 1_000) };
+        let command = Command { id, author: "operator".into(), action };
+        let applied = apply(&self.state, context, &command);
+        invariants::check_step(&self.state, &command, &applied);
+        invariants::check_state(&applied.state);
+        self.state = applied.state.clone();
+        applied
+    }
+
+    fn profile(&self, name: &str) -> &Profile {
+        self.state.profile(&Caseless::new(name)).unwrap()
+    }
+
+    fn endpoint(&self, name: &str) -> EndpointId {
+        let (_, endpoint) = self.profile("web").endpoint(&Caseless::new(name)).unwrap();
+        endpoint.id
+    }
+
+    fn status(&self, name: &str) -> &'static str {
+        self.state.health[&self.endpoint(name)].status.as_str()
+    }
+
+    fn open(&mut self, agent: &str, region: &str, run: u64) -> Revision {
+        self.apply(open_session(agent, region, run)).unwrap().revision
+    }
+
+    /// One batch of outcomes of `agent` in its current run, from sequence number `sequence` on: `+` a success, `-` a
+    /// failure, `?` trouble of the agent's own.
+    fn report(&mut self, agent: &str, endpoint: &str, sequence: u64, outcomes: &str) -> Applied {
+        let run = self.state.agents[&Caseless::new(agent)].run;
+        let id = self.endpoint(endpoint);
+        let outcomes =
+            (sequence..).zip(outcomes.chars()).map(|(sequence, letter)| reported(id, sequence, letter));
+        self.run(None, Action::RecordOutcomes { agent: agent.into(), run, outcomes: outcomes.collect() })
+    }
+}
+
+fn reported(endpoint: EndpointId, sequence: u64, letter: char) -> ReportedOutcome {
+    let class = match letter {
+        '+' => OutcomeClass::Ok,
+        '-' => OutcomeClass::Timeout,
+        _ => OutcomeClass::Agent,
+    };
+    ReportedOutcome { endpoint, sequence, age_ms: 0, outcome: Outcome { class, status: None } }
+}
+
+fn region_at(name: &str, latitude_e6: i32) -> Region {
+    Region { name: name.into(), latitude_e6, longitude_e6: 0, revision: Revision(0) }
+}
+
+fn zone_fields(servers: &[(&str, &[&str])]) -> ZonePatch {
+    let server = |(name, addresses): &(&str, &[&str])| {
+        ((*name).to_owned(), addresses.iter().map(|address| (*address).to_owned()).collect())
+    };
+    ZonePatch { name_servers: Edit::Set(servers.iter().map(server).collect()), mailbox: Edit::Keep }
+}
+
+fn create_zone(name: &str, servers: &[(&str, &[&str])]) -> Action {
+    Action::CreateZone { name: name.into(), fields: zone_fields(servers) }
+}
+
+fn target(text: &str) -> EndpointPatch {
+    EndpointPatch { target: Edit::Set(text.into()), ..EndpointPatch::default() }
+}
+
+fn priority_routing() -> ProfilePatch {
+    ProfilePatch { routing: Edit::Set(Routing::Priority), ..ProfilePatch::default() }
+}
+
+fn create_profile(name: &str, relative_name: &str, endpoints: Vec<(String, EndpointPatch)>) -> Action {
+    create_in("example.com", name, relative_name, priority_routing(), endpoints)
+}
+
+fn create_in(
+    zone: &str,
+    name: &str,
+    relative_name: &str,
+    fields: ProfilePatch,
+    endpoints: Vec<(String, EndpointPatch)>,
+) -> Action {
+    Action::CreateProfile {
+        name: name.into(),
+        zone: zone.into(),
+        relative_name: relative_name.into(),
+        fields,
+        endpoints,
+    }
+}
+
+fn update_profile(fields: ProfilePatch) -> Action {
+    Action::UpdateProfile { name: "web".into(), fields, if_revision: None }
+}
+
+fn add_endpoint(name: &str, fields: EndpointPatch) -> Action {
+    Action::AddEndpoint { profile: "web".into(), name: name.into(), fields, if_revision: None }
+}
+
+fn update_endpoint(name: &str, fields: EndpointPatch) -> Action {
+    Action::UpdateEndpoint { profile: "web".into(), name: name.into(), fields, if_revision: None }
+}
+
+fn remove_endpoint(name: &str) -> Action {
+    Action::RemoveEndpoint { profile: "web".into(), name: name.into(), if_revision: None }
+}
+
+fn open_session(agent: &str, region: &str, run: u64) -> Action {
+    Action::OpenSession {
+        agent: agent.into(),
+        region: region.into(),
+        run: AgentRun(run),
+        version: "0.1.0".into(),
+        member: MemberId(1),
+    }
+}
+
+/// What a refused command was told, line by line.
+#[track_caller]
+fn faults(reply: Result<Reply, Rejection>) -> Vec<String> {
+    match reply {
+        Err(Rejection::Invalid(violations)) => violations.iter().map(ToString::to_string).collect(),
+        other => panic!("expected violations, got {other:?}"),
+    }
+}
