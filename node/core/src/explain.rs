@@ -1,14 +1,18 @@
 //! An answer with everything that led to it (RTE-15), by the same function that answers queries.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
-use crate::answer::{Answer, Query};
+use crate::answer::{Answer, Query, decide};
+use crate::health::{RegionalVerdict, regional_verdicts};
 use crate::model::Name;
-use crate::routing::{PoolKind, Standing};
-use crate::state::{Plan, View};
+use crate::routing::{ChoiceDetails, PoolKind, Standing, Trace};
+use crate::state::{Plan, PlannedEndpoint, State, View};
 
 /// An answer and its reasons.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The zone that encloses the name, if one of ours does.
     pub zone: Option<Name>,
@@ -16,28 +20,80 @@ pub struct Explanation {
     pub answer: Answer,
     /// The profiles that were asked, in the order in which the chain went through them.
     pub profiles: Vec<ProfileExplanation>,
-    /// One line: which rule made the answer.
+    /// One line: which rule made the answer; in a chain each name's, joined by `; then `.
     pub reason: String,
 }
 
 /// How one profile chose.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ProfileExplanation {
     /// The profile with its endpoints and their health.
     pub plan: Arc<Plan>,
     /// What the pool was made of.
     pub pool: PoolKind,
-    /// For each endpoint, in order: in the pool or why not.
-    pub standings: Vec<Standing>,
+    /// For each endpoint, in order.
+    pub endpoints: Vec<EndpointExplanation>,
     /// The endpoint that was chosen, by its place.
     pub chosen: Option<usize>,
-    /// One line: the rule that chose.
+    /// One line: the rule that chose, or why there was nobody to choose.
     pub rule: String,
     /// The draw at this level.
     pub draw: u64,
 }
 
+/// Whether an endpoint was in the pool, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndpointExplanation {
+    /// In the pool or why not.
+    pub standing: Standing,
+    /// The reason in one line, as in `out: Degraded, and 1 healthier endpoint is in the pool`.
+    pub reason: String,
+    /// What each region says of it.
+    pub regions: Vec<RegionalVerdict>,
+}
+
 /// Answers `query` and keeps every reason.
-pub fn explain(_view: &View, _query: &Query, _draw: u64) -> Explanation {
-    unimplemented!()
+pub fn explain(view: &View, query: &Query, draw: u64) -> Explanation {
+    let mut collector =
+        Collector { state: &view.state, zone: None, profiles: Vec::new(), reasons: Vec::new() };
+    let answer = decide(view, query, draw, &mut collector);
+    let Collector { zone, profiles, reasons, .. } = collector;
+    Explanation { zone, answer, profiles, reason: reasons.join("; then ") }
+}
+
+/// A trace that keeps everything.
+struct Collector<'a> {
+    state: &'a State,
+    zone: Option<Name>,
+    profiles: Vec<ProfileExplanation>,
+    reasons: Vec<String>,
+}
+
+impl Trace for Collector<'_> {
+    fn zone(&mut self, zone: &Name) {
+        self.zone.get_or_insert_with(|| zone.clone());
+    }
+
+    fn choice(&mut self, plan: &Arc<Plan>, details: impl FnOnce() -> ChoiceDetails) {
+        let ChoiceDetails { pool, standings, chosen, rule, draw } = details();
+        let endpoints = plan.endpoints.iter().zip(standings).map(|(planned, standing)| EndpointExplanation {
+            standing: standing.standing,
+            reason: standing.reason,
+            regions: regions(self.state, planned),
+        });
+        let endpoints = endpoints.collect();
+        self.profiles.push(ProfileExplanation { plan: plan.clone(), pool, endpoints, chosen, rule, draw });
+    }
+
+    fn reason(&mut self, reason: impl FnOnce() -> String) {
+        self.reasons.push(reason());
+    }
+}
+
+/// What each region says of an endpoint.
+fn regions(state: &State, planned: &PlannedEndpoint) -> Vec<RegionalVerdict> {
+    let tallies = &planned.health.tallies;
+    regional_verdicts(
+        tallies.iter().filter_map(|(name, tally)| Some((name, &state.agents.get(name)?.region, tally))),
+    )
 }

@@ -5,6 +5,8 @@
 
 pub mod answer;
 pub mod explain;
+#[cfg(test)]
+mod fixture;
 pub mod health;
 pub mod model;
 pub mod routing;

@@ -9,6 +9,7 @@ mod mailbox;
 mod monitor;
 mod name;
 mod profile;
+mod record_type;
 mod region;
 mod time;
 mod validate;
@@ -24,6 +25,7 @@ pub use mailbox::{MailboxFault, parse_mailbox};
 pub use monitor::{Header, Interval, Monitor, MonitorPatch, Protocol, StatusRange, limits as monitor_limits};
 pub use name::{Name, NameFault};
 pub use profile::{Profile, ProfileId, ProfilePatch, RelativeName, Routing, limits as profile_limits};
+pub use record_type::{RecordType, RecordTypeFault};
 pub use region::Region;
 pub use time::{LogIndex, Revision, Timestamp};
 pub use validate::{

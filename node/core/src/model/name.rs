@@ -94,16 +94,14 @@ impl Name {
         parent_wire(&self.0).map(|wire| Self(wire.into()))
     }
 
+    /// The wire forms of the name itself and of each of its ancestors up to the root, the longest first.
+    pub fn suffixes(&self) -> impl Iterator<Item = &[u8]> + '_ {
+        std::iter::successors(Some(&*self.0), |wire| parent_wire(wire))
+    }
+
     /// Is this name `ancestor` itself or below it?
     pub fn is_within(&self, ancestor: &Name) -> bool {
-        let mut wire: Option<&[u8]> = Some(&self.0);
-        while let Some(here) = wire {
-            if here.len() <= ancestor.0.len() {
-                return here == &*ancestor.0;
-            }
-            wire = parent_wire(here);
-        }
-        false
+        self.suffixes().any(|suffix| suffix == &*ancestor.0)
     }
 
     /// `self` in front of `suffix`: `web` and `example.com` give `web.example.com`.

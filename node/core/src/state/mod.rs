@@ -4,6 +4,7 @@ mod apply;
 mod change;
 mod command;
 mod event;
+mod plan;
 mod record;
 mod view;
 
@@ -11,5 +12,6 @@ pub use apply::apply;
 pub use change::{Applied, Change, Rejection, Reply, Warning};
 pub use command::{Action, Command, CommandId, Context, ReportedOutcome};
 pub use event::{Event, EventCause, EventId, EventStatus, Subject};
+pub use plan::{Plan, PlannedEndpoint};
 pub use record::{ProfileHealth, Remembered, State};
-pub use view::{Plan, PlannedEndpoint, View};
+pub use view::View;

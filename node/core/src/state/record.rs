@@ -74,13 +74,6 @@ impl State {
 
     /// The closest zone that `name` lies in.
     pub fn enclosing_zone(&self, name: &Name) -> Option<&Arc<Zone>> {
-        let mut here = Some(name.clone());
-        while let Some(candidate) = here {
-            if let Some(zone) = self.zones.get(&candidate) {
-                return Some(zone);
-            }
-            here = candidate.parent();
-        }
-        None
+        name.suffixes().find_map(|suffix| self.zones.get(suffix))
     }
 }

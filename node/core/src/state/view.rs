@@ -1,32 +1,17 @@
 //! The immutable picture that every reader holds: the state, and beside it what makes a query cheap to answer.
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use imbl::{HashMap, OrdMap};
 
-use super::{Change, State};
-use crate::health::{EndpointHealth, EndpointStatus};
-use crate::model::{Endpoint, LogIndex, Name, Profile, ProfileId, Revision, Zone};
-
-/// One profile, ready to be decided on.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// The profile.
-    pub profile: Arc<Profile>,
-    /// Its endpoints in order, each with what the pool depends on.
-    pub endpoints: Vec<PlannedEndpoint>,
-}
-
-/// An endpoint and its health.
-#[derive(Clone, Debug)]
-pub struct PlannedEndpoint {
-    /// The endpoint.
-    pub endpoint: Endpoint,
-    /// Its status.
-    pub status: EndpointStatus,
-    /// What the status came from.
-    pub health: Arc<EndpointHealth>,
-}
+use super::{Change, Plan, State};
+use crate::health::{Check, Patience, Tally};
+use crate::model::{Caseless, Endpoint, EndpointId, LogIndex, Name, Profile, ProfileId, Revision};
 
 /// What a member knows at one log index.
 #[derive(Clone, Debug, Default)]
@@ -35,22 +20,38 @@ pub struct View {
     pub state: State,
     /// The last log entry that the state contains.
     pub applied: LogIndex,
-    /// Rises whenever something that an agent must probe may have changed.
+    /// Rises, to the state's counter, whenever something that an agent must probe changed.
     pub checks_revision: Revision,
+    /// The plan of each profile by its full name, of disabled ones too: `explain` has something to say of them.
     plans: HashMap<Name, Arc<Plan>>,
+    /// The [`Name::tree_key`] of each name that exists: zones, name servers with addresses, profiles that
+    /// [`Plan::exists`] says so of.
     present: OrdMap<Arc<[u8]>, ()>,
 }
 
 impl View {
     /// The view of `state`, built from nothing: after a restart or a snapshot.
     pub fn of(state: State, applied: LogIndex) -> Self {
-        Self { state, applied, ..Self::default() }
+        let zones = state.zones.keys().cloned().map(Change::Zone);
+        let profiles = state.profiles.keys().copied().map(Change::Profile);
+        let changes: Vec<Change> = zones.chain(profiles).collect();
+        Self::default().after(state, &changes, applied)
     }
 
     /// The view after `changes` led to `state`; costs no more the more profiles there are.
     pub fn after(&self, state: State, changes: &[Change], applied: LogIndex) -> Self {
-        let _ = changes;
-        Self { state, applied, ..self.clone() }
+        let touched = Touched::by(changes, &self.state, &state);
+        let mut next = Self { state, applied, ..self.clone() };
+        for name in &touched.profile_names {
+            next.renew_plan(name);
+        }
+        for name in touched.profile_names.iter().chain(&touched.zone_names) {
+            next.renew_presence(name);
+        }
+        if touched.checked.iter().any(|id| checks_of(&self.state, *id) != checks_of(&next.state, *id)) {
+            next.checks_revision = next.state.counter;
+        }
+        next
     }
 
     /// The plan of the profile that answers for `name`, a lower-cased wire form.
@@ -63,4 +64,120 @@ impl View {
         let key = name.tree_key();
         self.present.range(key.clone()..).next().is_some_and(|(found, ())| found.starts_with(&key))
     }
+
+    /// The addresses that `name` has as a name server of the closest zone around it that gives it any (DNS-1).
+    pub fn name_server_addresses(&self, name: &Name) -> &[IpAddr] {
+        let zones = name.suffixes().filter_map(|suffix| self.state.zones.get(suffix));
+        let servers = zones.filter_map(|zone| zone.name_server(name));
+        servers.map(|server| server.addresses.as_slice()).find(|found| !found.is_empty()).unwrap_or_default()
+    }
+
+    /// The profile and the endpoint of that number.
+    pub fn endpoint(&self, id: EndpointId) -> Option<(&Arc<Profile>, &Endpoint)> {
+        let health = self.state.health.get(&id)?;
+        let profile = self.state.profiles.get(&health.profile)?;
+        Some((profile, profile.endpoint_by_id(id)?))
+    }
+
+    /// What an agent must probe of that endpoint; `None` if there is none, or it is not to be probed (PRB-11).
+    pub fn check(&self, id: EndpointId) -> Option<Check> {
+        let (profile, endpoint) = self.endpoint(id)?;
+        is_probed(profile, endpoint).then(|| Check::of(profile, endpoint))
+    }
+
+    /// Everything that an agent must probe (PRB-11), by profile in the order of their numbers.
+    pub fn checks(&self) -> impl Iterator<Item = (EndpointId, Check)> + '_ {
+        self.state.profiles.values().flat_map(|profile| profile_checks(profile))
+    }
+
+    /// How patient the monitor of that endpoint is.
+    pub fn patience(&self, id: EndpointId) -> Option<Patience> {
+        self.endpoint(id).map(|(profile, _)| Patience::from(&profile.monitor))
+    }
+
+    /// What `agent` has counted on that endpoint.
+    pub fn tally(&self, id: EndpointId, agent: &Caseless) -> Option<&Tally> {
+        self.state.health.get(&id)?.tallies.get(agent)
+    }
+
+    fn renew_plan(&mut self, name: &Name) {
+        let state = &self.state;
+        let owner = state.owners.get(&name.tree_key()).and_then(|id| state.profiles.get(id));
+        match owner.map(|profile| Arc::new(Plan::of(state, profile))) {
+            Some(plan) => self.plans.insert(name.clone(), plan),
+            None => self.plans.remove(name),
+        };
+    }
+
+    fn renew_presence(&mut self, name: &Name) {
+        let exists = self.state.zones.contains_key(name)
+            || self.plans.get(name).is_some_and(|plan| plan.exists())
+            || !self.name_server_addresses(name).is_empty();
+        if exists {
+            self.present.insert(name.tree_key(), ());
+        } else {
+            self.present.remove(&name.tree_key());
+        }
+    }
+}
+
+/// What must be looked at anew. A name may have more than one reason to exist and changes may come in any order, so
+/// each name is judged by the new state as a whole, not by the change that touched it.
+#[derive(Debug, Default)]
+struct Touched {
+    /// Full names of profiles.
+    profile_names: BTreeSet<Name>,
+    /// Names of zones and of their name servers.
+    zone_names: BTreeSet<Name>,
+    /// Profiles whose checks may be different.
+    checked: BTreeSet<ProfileId>,
+}
+
+impl Touched {
+    fn by(changes: &[Change], before: &State, after: &State) -> Self {
+        let mut touched = Self::default();
+        for change in changes {
+            match change {
+                Change::Zone(name) => {
+                    touched.add_zone(name, before);
+                    touched.add_zone(name, after);
+                }
+                Change::Profile(id) => {
+                    touched.checked.insert(*id);
+                    touched.add_profile(*id, after);
+                }
+                Change::ProfileRemoved(id, name) => {
+                    touched.checked.insert(*id);
+                    touched.profile_names.insert(name.clone());
+                }
+                Change::Health(id) => touched.add_profile(*id, after),
+                Change::Region(_) | Change::Agent(_) | Change::Event(_) => {}
+            }
+        }
+        touched
+    }
+
+    fn add_zone(&mut self, name: &Name, state: &State) {
+        self.zone_names.insert(name.clone());
+        let servers = state.zones.get(name).into_iter().flat_map(|zone| &zone.name_servers);
+        self.zone_names.extend(servers.map(|server| server.name.clone()));
+    }
+
+    fn add_profile(&mut self, id: ProfileId, state: &State) {
+        self.profile_names.extend(state.profiles.get(&id).map(|profile| profile.full_name.clone()));
+    }
+}
+
+/// Is the endpoint to be probed (PRB-11)?
+fn is_probed(profile: &Profile, endpoint: &Endpoint) -> bool {
+    profile.enabled && endpoint.enabled && !endpoint.always_serve
+}
+
+fn profile_checks(profile: &Profile) -> impl Iterator<Item = (EndpointId, Check)> + '_ {
+    let probed = profile.endpoints.iter().filter(|endpoint| is_probed(profile, endpoint));
+    probed.map(|endpoint| (endpoint.id, Check::of(profile, endpoint)))
+}
+
+fn checks_of(state: &State, id: ProfileId) -> Vec<(EndpointId, Check)> {
+    state.profiles.get(&id).into_iter().flat_map(|profile| profile_checks(profile)).collect()
 }

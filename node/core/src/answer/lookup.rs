@@ -1,0 +1,132 @@
+//! What one name of our zones holds for one type: zone data before a profile, and why there is nothing if there is
+//! nothing.
+
+use std::sync::Arc;
+
+use super::{Rcode, Record, RecordData, RecordType, zone_data};
+use crate::model::{Name, Target, Zone};
+use crate::routing::{Absence, Pool, PoolKind, Trace, choose};
+use crate::state::{Plan, View};
+
+/// What a name came to.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// One RRset, and what goes with it into the additional section.
+    Records { answers: Vec<Record>, additional: Vec<Record> },
+    /// An alias, which takes the chain on to its target.
+    Alias { target: Name, ttl: u32 },
+    /// Nothing. `ttl_max` bounds how long that may be believed.
+    Nothing { rcode: Rcode, ttl_max: Option<u32> },
+}
+
+/// One name to look up, with all that the answer depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lookup<'a> {
+    pub(super) view: &'a View,
+    /// The closest zone around the name.
+    pub(super) zone: &'a Zone,
+    pub(super) name: &'a Name,
+    pub(super) record_type: RecordType,
+    /// How many names came before this one in the chain.
+    pub(super) level: u32,
+    /// The query's draw.
+    pub(super) draw: u64,
+}
+
+impl Lookup<'_> {
+    /// Looks the name up; the first row that applies. Names with addresses have no profile (DNS-16).
+    ///
+    /// | name | type | found |
+    /// |---|---|---|
+    /// | the zone's | SOA, NS | the zone's record or records |
+    /// | a name server's with addresses | A, AAAA, ANY | its addresses of that type, if any |
+    /// | a profile's | any | what the profile chooses, if anything |
+    /// | the zone's | ANY | the zone's SOA |
+    /// | with anything at or below it | any | nothing, NOERROR: NODATA |
+    /// | others | any | nothing, NXDOMAIN |
+    pub(super) fn run(self, trace: &mut impl Trace) -> Found {
+        let zone = self.zone;
+        let is_apex = *self.name == zone.name;
+        match self.record_type {
+            RecordType::SOA if is_apex => return self.zone_soa(trace),
+            RecordType::NS if is_apex => {
+                trace.reason(|| format!("zone data: the name servers of {}", zone.name));
+                let (answers, additional) = (zone_data::name_servers(zone), zone_data::glue(zone));
+                return Found::Records { answers, additional };
+            }
+            _ => {}
+        }
+        if let Some(found) = self.name_server(trace) {
+            return found;
+        }
+        let plan = self.view.plan(self.name.as_wire());
+        match plan.map_or(Err(None), |plan| self.profile(plan, trace).map_err(Some)) {
+            Ok(found) => found,
+            Err(_) if is_apex && self.record_type == RecordType::ANY => self.zone_soa(trace),
+            Err(absence) => self.nothing(plan.zip(absence), trace),
+        }
+    }
+
+    fn zone_soa(self, trace: &mut impl Trace) -> Found {
+        trace.reason(|| format!("zone data: the start of authority of {}", self.zone.name));
+        Found::Records { answers: vec![zone_data::soa(self.zone)], additional: Vec::new() }
+    }
+
+    fn name_server(self, trace: &mut impl Trace) -> Option<Found> {
+        let addresses = self.view.name_server_addresses(self.name);
+        let answers = zone_data::addresses(self.name, addresses, self.record_type);
+        if answers.is_empty() {
+            return None;
+        }
+        trace.reason(|| format!("zone data: the addresses of name server {}", self.name));
+        Some(Found::Records { answers, additional: Vec::new() })
+    }
+
+    fn profile(self, plan: &Arc<Plan>, trace: &mut impl Trace) -> Result<Found, Absence> {
+        let place = choose(plan, self.type_to_choose(plan), self.level, self.draw, trace)?;
+        let endpoint = &plan.endpoints[place].endpoint;
+        let ttl = plan.profile.effective_ttl();
+        trace.reason(|| {
+            let alias = if endpoint.target.is_address() { "" } else { "the alias " };
+            format!("profile '{}' answers with {alias}{}", plan.profile.name, endpoint.target)
+        });
+        let data = match &endpoint.target {
+            Target::Name(target) => return Ok(Found::Alias { target: target.clone(), ttl }),
+            Target::V4(address) => RecordData::A(*address),
+            Target::V6(address) => RecordData::Aaaa(*address),
+        };
+        let answers = vec![Record { name: self.name.clone(), ttl, data }];
+        Ok(Found::Records { answers, additional: Vec::new() })
+    }
+
+    /// The type that the pool is made for: ANY stands for A, or for AAAA where A has nobody (DNS-7).
+    fn type_to_choose(self, plan: &Plan) -> RecordType {
+        match self.record_type {
+            RecordType::ANY if Pool::of(plan, RecordType::A).kind() != PoolKind::Empty => RecordType::A,
+            RecordType::ANY => RecordType::AAAA,
+            other => other,
+        }
+    }
+
+    /// NODATA where anything exists at or below the name, else NXDOMAIN (DNS-5, RFC 8020); `absent` is the profile at
+    /// the name and why it has nobody.
+    fn nothing(self, absent: Option<(&Arc<Plan>, Absence)>, trace: &mut impl Trace) -> Found {
+        let is_present = self.view.is_present(self.name);
+        trace.reason(|| self.why_nothing(absent, is_present));
+        Found::Nothing {
+            rcode: if is_present { Rcode::NoError } else { Rcode::NxDomain },
+            ttl_max: absent.map(|(plan, _)| plan.profile.effective_ttl()),
+        }
+    }
+
+    fn why_nothing(self, absent: Option<(&Arc<Plan>, Absence)>, is_present: bool) -> String {
+        let Self { name, record_type, .. } = self;
+        let why = absent.map(|(plan, absence)| absence.reason(plan, record_type));
+        match (is_present, why) {
+            (true, Some(why)) => format!("NODATA: {why}"),
+            (true, None) => format!("NODATA: {name} exists, but has no {record_type} record of its own"),
+            (false, Some(why)) => format!("NXDOMAIN: {why}, and nothing else exists at or below {name}"),
+            (false, None) => format!("NXDOMAIN: nothing exists at or below {name}"),
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! From a query to records: the zone, the name, the choice, and what a negative answer must say (spec §2).
+
+mod decide;
+mod lookup;
+mod record;
+#[cfg(test)]
+mod tests;
+mod zone_data;
+
+pub use crate::model::RecordType;
+pub use decide::{ALIASES_MAX, decide};
+pub use record::{Answer, Query, Rcode, Record, RecordData, Soa};

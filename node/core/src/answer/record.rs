@@ -1,0 +1,156 @@
+//! The shape of queries, records and answers, before anything is encoded.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::model::{Name, RecordType};
+
+/// Name and type, and who asks. Class is IN: others are not decided on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// The name that is asked for.
+    pub name: Name,
+    /// The type that is asked for.
+    pub record_type: RecordType,
+    /// The address that the packet came from.
+    pub source: IpAddr,
+}
+
+/// The response code of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rcode {
+    /// The name exists.
+    NoError,
+    /// The name does not exist, nor anything below it.
+    NxDomain,
+    /// Not our name.
+    Refused,
+}
+
+impl Rcode {
+    /// Every code that an answer can have.
+    pub const ALL: [Self; 3] = [Self::NoError, Self::NxDomain, Self::Refused];
+
+    /// The word for it in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoError => "NOERROR",
+            Self::NxDomain => "NXDOMAIN",
+            Self::Refused => "REFUSED",
+        }
+    }
+}
+
+/// The data of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordData {
+    /// An IPv4 address.
+    A(Ipv4Addr),
+    /// An IPv6 address.
+    Aaaa(Ipv6Addr),
+    /// The name that this name stands for.
+    Cname(Name),
+    /// A name server.
+    Ns(Name),
+    /// The start of authority.
+    Soa(Soa),
+}
+
+impl RecordData {
+    /// The type of a record with this data.
+    pub fn record_type(&self) -> RecordType {
+        match self {
+            Self::A(_) => RecordType::A,
+            Self::Aaaa(_) => RecordType::AAAA,
+            Self::Cname(_) => RecordType::CNAME,
+            Self::Ns(_) => RecordType::NS,
+            Self::Soa(_) => RecordType::SOA,
+        }
+    }
+}
+
+impl From<IpAddr> for RecordData {
+    fn from(address: IpAddr) -> Self {
+        match address {
+            IpAddr::V4(address) => Self::A(address),
+            IpAddr::V6(address) => Self::Aaaa(address),
+        }
+    }
+}
+
+/// As in a zone file (RFC 1035 §5.1), with names' final dots.
+impl fmt::Display for RecordData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::A(address) => address.fmt(f),
+            Self::Aaaa(address) => address.fmt(f),
+            Self::Cname(name) | Self::Ns(name) => write!(f, "{name}."),
+            Self::Soa(soa) => soa.fmt(f),
+        }
+    }
+}
+
+/// The start of authority of a zone (RFC 1035 §3.3.13).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Soa {
+    /// The primary name server.
+    pub primary: Name,
+    /// The mailbox of whoever answers for the zone, as a name.
+    pub mailbox: Name,
+    /// The serial number (RFC 1982).
+    pub serial: u32,
+    /// Seconds.
+    pub refresh: u32,
+    /// Seconds.
+    pub retry: u32,
+    /// Seconds.
+    pub expire: u32,
+    /// How long a negative answer may be kept, in seconds.
+    pub minimum: u32,
+}
+
+impl fmt::Display for Soa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { primary, mailbox, serial, refresh, retry, expire, minimum } = self;
+        write!(f, "{primary}. {mailbox}. {serial} {refresh} {retry} {expire} {minimum}")
+    }
+}
+
+/// One record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The owner's name. Equal to the question's: the encoder points at it, so that the asker's letters stay.
+    pub name: Name,
+    /// Time to live in seconds.
+    pub ttl: u32,
+    /// The data.
+    pub data: RecordData,
+}
+
+/// What a query is answered with, before it is encoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The response code; behind a chain of aliases, the last name's.
+    pub rcode: Rcode,
+    /// Do we speak for the name (AA)?
+    pub authoritative: bool,
+    /// The answer section: one RRset, or a chain of aliases with at most one RRset at its end.
+    pub answers: Vec<Record>,
+    /// The authority section: the SOA of a negative answer, else nothing.
+    pub authority: Vec<Record>,
+    /// The additional section, without OPT: addresses of in-zone name servers.
+    pub additional: Vec<Record>,
+}
+
+impl Answer {
+    /// An answer without records; only one that is not REFUSED is authoritative.
+    pub fn empty(rcode: Rcode) -> Self {
+        Self {
+            rcode,
+            authoritative: rcode != Rcode::Refused,
+            answers: Vec::new(),
+            authority: Vec::new(),
+            additional: Vec::new(),
+        }
+    }
+}

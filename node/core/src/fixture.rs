@@ -1,0 +1,171 @@
+//! States to test the read side with, made by hand: what `apply` would refuse can't be made, nor is it needed.
+
+mod arbitrary;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+pub(crate) use arbitrary::{ZONES, arbitrary_query, arbitrary_state, arbitrary_target};
+
+use crate::answer::{Query, RecordType};
+use crate::health::{EndpointHealth, EndpointStatus, ProfileStatus, endpoint_status};
+use crate::model::{
+    Caseless, Endpoint, EndpointId, LogIndex, Monitor, Name, NameServer, Profile, ProfileId, RelativeName,
+    Revision, Routing, Timestamp, Zone, parse_target,
+};
+use crate::state::{Plan, ProfileHealth, State, View};
+
+/// A name that is known to be good.
+pub(crate) fn name(text: &str) -> Name {
+    Name::parse(text).expect(text)
+}
+
+/// A question from an address that does not matter.
+pub(crate) fn query(text: &str, record_type: RecordType) -> Query {
+    Query { name: name(text), record_type, source: IpAddr::from([198, 51, 100, 7]) }
+}
+
+/// The view of `state` at some log index.
+pub(crate) fn view(state: State) -> View {
+    View::of(state, LogIndex(7))
+}
+
+/// The plan of an enabled priority profile with endpoints `e1`, `e2` … of priority 1, 2 ….
+pub(crate) fn plan(endpoints: &[(&str, EndpointStatus)]) -> Plan {
+    let mut state = State::default();
+    let id = add_profile(&mut state, "example.com", "web", endpoints);
+    Plan::of(&state, &state.profiles[&id])
+}
+
+/// A state with the zone `example.com` of two name servers, the first of which lies in it.
+pub(crate) fn example_state() -> State {
+    let mut state = State::default();
+    let first: (&str, &[&str]) = ("ns1.example.com", &["192.0.2.53", "2001:db8::53"]);
+    set_zone(&mut state, "example.com", &[first, ("ns2.example.net", &[])]);
+    state
+}
+
+/// Adds a zone or puts another in its place.
+pub(crate) fn set_zone(state: &mut State, zone: &str, name_servers: &[(&str, &[&str])]) {
+    state.counter.0 += 1;
+    let addresses = |texts: &[&str]| texts.iter().map(|text| text.parse().expect(text)).collect();
+    let server =
+        |(server, texts): &(&str, &[&str])| NameServer { name: name(server), addresses: addresses(texts) };
+    let zone = Zone {
+        name: name(zone),
+        name_servers: name_servers.iter().map(server).collect(),
+        mailbox: None,
+        revision: state.counter,
+    };
+    state.zones.insert(zone.name.clone(), Arc::new(zone));
+}
+
+/// Adds an enabled priority profile, named like its full name, with endpoints `e1`, `e2` … of priority 1, 2 ….
+pub(crate) fn add_profile(
+    state: &mut State,
+    zone: &str,
+    relative_name: &str,
+    endpoints: &[(&str, EndpointStatus)],
+) -> ProfileId {
+    let relative_name = RelativeName::parse(relative_name).expect(relative_name);
+    let zone = name(zone);
+    let full_name = relative_name.within(&zone).expect("a name that is short enough");
+    state.next_id += 1;
+    let profile = Profile {
+        id: ProfileId(state.next_id),
+        name: Caseless::new(&full_name.to_string()),
+        zone,
+        relative_name,
+        full_name,
+        routing: Routing::Priority,
+        ttl: None,
+        enabled: true,
+        monitor: Monitor::default(),
+        endpoints: Vec::new(),
+        revision: Revision(0),
+    };
+    let id = profile.id;
+    set_profile(state, profile);
+    set_endpoints(state, id, endpoints);
+    id
+}
+
+/// Changes a profile's own fields.
+pub(crate) fn edit_profile(state: &mut State, id: ProfileId, edit: impl FnOnce(&mut Profile)) {
+    let mut profile = (*state.profiles[&id]).clone();
+    edit(&mut profile);
+    set_profile(state, profile);
+}
+
+/// Switches a profile off, and with it its endpoints (STA-8).
+pub(crate) fn disable_profile(state: &mut State, id: ProfileId) {
+    edit_profile(state, id, |profile| profile.enabled = false);
+    for endpoint in &state.profiles[&id].endpoints.clone() {
+        let status = endpoint_status(endpoint.enabled, false, endpoint.always_serve, None);
+        set_status(state, id, endpoint.id, status);
+    }
+}
+
+/// Gives a profile these endpoints, new ones, in place of those it has.
+pub(crate) fn set_endpoints(state: &mut State, id: ProfileId, endpoints: &[(&str, EndpointStatus)]) {
+    for endpoint in &state.profiles[&id].endpoints.clone() {
+        state.health.remove(&endpoint.id);
+    }
+    let mut made = Vec::new();
+    for ((target, status), place) in endpoints.iter().zip(1..) {
+        state.next_id += 1;
+        made.push(Endpoint {
+            id: EndpointId(state.next_id),
+            name: Caseless::new(&format!("e{place}")),
+            target: parse_target(target).expect(target),
+            enabled: *status != EndpointStatus::Disabled,
+            priority: place,
+            weight: None,
+            location: None,
+            always_serve: *status == EndpointStatus::Unmonitored,
+            headers: Vec::new(),
+            revision: state.counter,
+        });
+        set_status(state, id, EndpointId(state.next_id), *status);
+    }
+    edit_profile(state, id, |profile| profile.endpoints = made);
+}
+
+/// Gives an endpoint this status, whatever its settings say.
+pub(crate) fn set_status(state: &mut State, profile: ProfileId, id: EndpointId, status: EndpointStatus) {
+    let health = EndpointHealth {
+        profile,
+        tallies: OrdMap::new(),
+        judgement: None,
+        stale_since: None,
+        status,
+        since: Timestamp(0),
+        since_index: LogIndex(0),
+    };
+    state.health.insert(id, Arc::new(health));
+}
+
+/// Takes a profile out with its endpoints.
+pub(crate) fn remove_profile(state: &mut State, id: ProfileId) -> Name {
+    state.counter.0 += 1;
+    let profile = state.profiles.remove(&id).expect("a profile that is there");
+    state.profile_ids.remove(&profile.name);
+    state.profile_health.remove(&id);
+    state.owners.remove(&profile.full_name.tree_key());
+    for endpoint in &profile.endpoints {
+        state.health.remove(&endpoint.id);
+    }
+    profile.full_name.clone()
+}
+
+fn set_profile(state: &mut State, mut profile: Profile) {
+    state.counter.0 += 1;
+    profile.revision = state.counter;
+    state.profile_ids.insert(profile.name.clone(), profile.id);
+    state.owners.insert(profile.full_name.tree_key(), profile.id);
+    let health = ProfileHealth { status: ProfileStatus::CheckingEndpoints, since: Timestamp(0) };
+    state.profile_health.insert(profile.id, health);
+    state.profiles.insert(profile.id, Arc::new(profile));
+}
