@@ -4,6 +4,7 @@ pub mod acceptor;
 pub mod chance;
 pub mod clock;
 pub mod config;
+pub mod dns;
 pub mod logging;
 pub mod publication;
 pub mod raft;

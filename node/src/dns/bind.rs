@@ -1,0 +1,170 @@
+//! Taking the addresses that DNS is served on, over UDP and TCP on the same port.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use rustix::net::sockopt;
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::net::{TcpListener, UdpSocket};
+
+use super::bound::Bound;
+use super::counters::Counters;
+use super::places::Limits;
+
+/// Receive buffer of each UDP socket in bytes: what comes while the process does not run waits there.
+const RECEIVE_BUFFER: usize = 4 * 1024 * 1024;
+
+/// Most UDP sockets for one address: one for each core, up to what pays.
+const UDP_SOCKETS_MAX: usize = 16;
+
+/// Connections that may wait to be taken in.
+const BACKLOG: i32 = 1024;
+
+/// How often another port is tried when any will do: one that is free over TCP may be held over UDP.
+const ANY_PORT_TRIES: u32 = 32;
+
+/// An address that DNS cannot be served on: what, where and how to mend it, in one line.
+#[derive(Debug, thiserror::Error)]
+#[error("dns_listen {address}: {transport} cannot be bound: {source}; {}", remedy(.source))]
+pub struct BindError {
+    address: SocketAddr,
+    transport: &'static str,
+    source: io::Error,
+}
+
+fn remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::AddrInUse => "stop what listens there, or choose another address with --dns-listen",
+        io::ErrorKind::PermissionDenied => {
+            "ports below 1024 need root or CAP_NET_BIND_SERVICE; or choose another with --dns-listen"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            "no interface of this machine has that address; choose one that it has with --dns-listen"
+        }
+        _ => "choose another address with --dns-listen",
+    }
+}
+
+/// A socket, and where what comes to it is counted.
+#[derive(Debug)]
+pub(super) struct Listener<S> {
+    pub(super) socket: S,
+    pub(super) counters: Arc<Counters>,
+}
+
+/// One address, held over both transports.
+#[derive(Debug)]
+pub(super) struct Sockets {
+    /// The address with its real port.
+    pub(super) address: SocketAddr,
+    /// A socket for each core; the system spreads the askers over them.
+    pub(super) datagrams: Vec<Listener<UdpSocket>>,
+    /// Where connections come in.
+    pub(super) streams: Listener<TcpListener>,
+}
+
+/// Takes each of `addresses` over UDP and TCP; port 0 becomes a port that is free over both. From here on queries wait in
+/// the sockets until [`Bound::serve`]. Must be called within a tokio runtime.
+///
+/// Each socket is bound to the address as it is given, so that a reply leaves from the address that the query came to
+/// (DNS-13). For an unspecified address (`0.0.0.0`, `::`) the system chooses the reply's source by its routes, which is
+/// right only on a machine with one address; a warning says so.
+pub fn bind(addresses: &[SocketAddr]) -> Result<Bound, BindError> {
+    bind_with(addresses, Limits::of_process())
+}
+
+/// [`bind`] with other limits on TCP connections.
+pub(super) fn bind_with(addresses: &[SocketAddr], limits: Limits) -> Result<Bound, BindError> {
+    let sockets = addresses.iter().copied().map(Sockets::bind).collect::<Result<_, _>>()?;
+    Ok(Bound::new(sockets, limits))
+}
+
+impl Sockets {
+    fn bind(address: SocketAddr) -> Result<Self, BindError> {
+        if address.ip().is_unspecified() {
+            tracing::warn!(
+                "dns_listen {address} names no address: on a machine with several, a reply may leave from another \
+                 than its query came to; name each one"
+            );
+        }
+        let mut tries = if address.port() == 0 { ANY_PORT_TRIES } else { 1 };
+        loop {
+            tries -= 1;
+            match Self::try_bind(address) {
+                Err(error) if tries > 0 && error.source.kind() == io::ErrorKind::AddrInUse => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn try_bind(wanted: SocketAddr) -> Result<Self, BindError> {
+        let failed = |transport| move |source| BindError { address: wanted, transport, source };
+        let streams = bind_streams(wanted).map_err(failed("TCP"))?;
+        let address = streams.local_addr().map_err(failed("TCP"))?;
+        let datagrams = bind_datagrams(address).map_err(failed("UDP"))?;
+        Ok(Self {
+            address,
+            datagrams: datagrams.into_iter().map(Listener::new).collect(),
+            streams: Listener::new(streams),
+        })
+    }
+}
+
+impl<S> Listener<S> {
+    fn new(socket: S) -> Self {
+        Self { socket, counters: Arc::default() }
+    }
+}
+
+fn bind_streams(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = open(address, Type::STREAM, Protocol::TCP)?;
+    // Connections of the process before this one may linger on the port for a minute.
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    TcpListener::from_std(socket.into())
+}
+
+fn bind_datagrams(address: SocketAddr) -> io::Result<Vec<UdpSocket>> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (0..cores.min(UDP_SOCKETS_MAX))
+        .map(|nth| {
+            let socket = open(address, Type::DGRAM, Protocol::UDP)?;
+            // The first is bound before it shares, so that a port which another process holds is refused, not shared.
+            socket.set_reuse_port(nth > 0)?;
+            socket.bind(&address.into())?;
+            socket.set_reuse_port(true)?;
+            ask_for_room(&socket);
+            forgo_path_discovery(&socket, address);
+            UdpSocket::from_std(socket.into())
+        })
+        .collect()
+}
+
+fn open(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), kind, Some(protocol))?;
+    socket.set_nonblocking(true)?;
+    if address.is_ipv6() {
+        // `::` and `0.0.0.0` are two addresses, each with sockets of its own.
+        socket.set_only_v6(true)?;
+    }
+    Ok(socket)
+}
+
+/// Beyond the system's usual bound if we may, else as much as it grants: a smaller buffer serves too.
+fn ask_for_room(socket: &Socket) {
+    if sockopt::set_socket_recv_buffer_size_force(socket, RECEIVE_BUFFER).is_err() {
+        let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
+    }
+}
+
+/// Our replies fit any path, so a forged "too big" must not make the system cut them (RFC 9715). A system without the
+/// option sends as it always did.
+fn forgo_path_discovery(socket: &Socket, address: SocketAddr) {
+    let _ = if address.is_ipv4() {
+        sockopt::set_ip_mtu_discover(socket, sockopt::Ipv4PathMtuDiscovery::OMIT)
+    } else {
+        sockopt::set_ipv6_mtu_discover(socket, sockopt::Ipv6PathMtuDiscovery::OMIT)
+    };
+}

@@ -1,0 +1,72 @@
+//! What one listener needs in order to answer: the view, its draws, its counters and room for a reply.
+
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::counters::{Counters, count};
+use super::draws::Draws;
+use super::read::HEADER_LEN;
+use super::respond::{Transport, Verdict, respond};
+use crate::publication::Reader;
+
+/// SERVFAIL and QR in a header's flags.
+const SERVER_FAILURE: u16 = 0x8002;
+/// Opcode and RD in a header's flags.
+const COPIED: u16 = 0x7900;
+
+/// Answers packets, one after the other.
+#[derive(Debug)]
+pub(super) struct Responder {
+    reader: Reader,
+    draws: Draws,
+    counters: Arc<Counters>,
+    out: Vec<u8>,
+}
+
+impl Responder {
+    /// A responder that answers from the latest view and counts in `counters`.
+    pub(super) fn new(reader: Reader, counters: Arc<Counters>) -> Self {
+        Self { reader, draws: Draws::seeded(), counters, out: Vec::new() }
+    }
+
+    /// Where it counts.
+    pub(super) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The reply to `packet`, if it gets one. Each packet is answered from the view of its moment (DNS-23).
+    pub(super) fn answer(&mut self, packet: &[u8], transport: Transport, source: IpAddr) -> Option<&[u8]> {
+        count(&self.counters.queries);
+        let draw = self.draws.next();
+        let (reader, out) = (&self.reader, &mut self.out);
+        // A broken invariant behind one name must not take all other names off the network.
+        let verdict =
+            catch_unwind(AssertUnwindSafe(|| respond(&reader.peek(), packet, transport, source, draw, out)))
+                .unwrap_or_else(|_| fail(packet, &mut self.out));
+        match verdict {
+            Verdict::Reply(code) => {
+                self.counters.replies.get(usize::from(code)).map(count);
+                Some(&self.out)
+            }
+            Verdict::Drop => {
+                count(&self.counters.drops);
+                None
+            }
+        }
+    }
+}
+
+/// SERVFAIL made of nothing but the header: the way out when answering has panicked.
+fn fail(packet: &[u8], out: &mut Vec<u8>) -> Verdict {
+    tracing::error!("answering a query failed on a broken invariant; it is told SERVFAIL");
+    let Some((&[id_high, id_low, flags_high, _], _)) = packet.split_first_chunk::<4>() else {
+        return Verdict::Drop;
+    };
+    let flags = SERVER_FAILURE | (u16::from(flags_high) << 8 & COPIED);
+    out.clear();
+    out.extend([id_high, id_low]);
+    out.extend(flags.to_be_bytes());
+    out.resize(HEADER_LEN, 0);
+    Verdict::Reply(SERVER_FAILURE & 0xf)
+}

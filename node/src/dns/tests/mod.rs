@@ -1,0 +1,9 @@
+//! What the door for resolvers does, packet by packet and over real sockets.
+
+mod answers;
+mod fuzz;
+mod malformed;
+mod packets;
+mod sockets;
+mod tcp;
+mod udp;

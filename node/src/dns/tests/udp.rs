@@ -1,0 +1,131 @@
+//! Over datagrams: DNS-13, DNS-22, DNS-23.
+
+use std::net::{SocketAddr, UdpSocket as BlockingSocket};
+
+use tokio::net::UdpSocket;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::packets::*;
+use super::sockets::*;
+use crate::dns::bind;
+
+async fn client(address: SocketAddr) -> UdpSocket {
+    let local = if address.is_ipv4() { "127.0.0.1:0" } else { "[::1]:0" };
+    let socket = UdpSocket::bind(local).await.expect("loopback can be bound");
+    socket.connect(address).await.expect("loopback can be reached");
+    socket
+}
+
+async fn receive(socket: &UdpSocket) -> Seen {
+    let mut reply = vec![0; 65_535];
+    let length = timeout(DEADLINE, socket.recv(&mut reply)).await.expect("in time").expect("no error");
+    Seen::of(&reply[..length])
+}
+
+#[tokio::test]
+async fn dns_13_replies_leave_from_the_address_that_was_asked() {
+    let addresses = ["127.0.0.1:0", "127.0.0.2:0", "[::1]:0"].map(|text| text.parse().expect("an address"));
+    let bound = bind(&addresses).expect("loopback can be bound");
+    let asked = bound.addresses();
+    let door = Door::serve(bound, CancellationToken::new());
+    for address in asked {
+        // A connected socket takes nothing from any other address.
+        let client = client(address).await;
+        client.send(&query("app.example.com")).await.expect("it can be sent");
+        let seen = receive(&client).await;
+        assert_eq!((seen.id, seen.rcode), (ID, REFUSED));
+    }
+    door.shut().await;
+}
+
+#[tokio::test]
+async fn dns_13_what_is_dropped_harms_nobody() {
+    let door = Door::open();
+    let client = client(door.address).await;
+    for packet in [&header(QR, [0; 4])[..], b"", b"short", &vec![0xff; 60_000], &query("app.example.com")] {
+        client.send(packet).await.expect("it can be sent");
+    }
+    // The only reply: one byte in the large packet says that it is a response.
+    assert_eq!(receive(&client).await.rcode, REFUSED);
+    let counts = door.statistics.counts();
+    assert_eq!((counts.queries, counts.drops, counts.replies[5], counts.failures), (5, 4, 1, 0));
+    door.shut().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_socket_of_the_group_answers() {
+    let door = Door::open();
+    for id in 0..200 {
+        // A client of its own each time: the system spreads them by their ports.
+        let client = client(door.address).await;
+        client.send(&numbered(id)).await.expect("it can be sent");
+        assert_eq!(receive(&client).await.id, id);
+    }
+    assert_eq!(door.statistics.counts().replies[5], 200);
+    door.shut().await;
+}
+
+#[tokio::test]
+async fn dns_22_what_the_sockets_hold_is_answered_before_they_close() {
+    let bound = bind(&[loopback()]).expect("loopback can be bound");
+    let address = bound.addresses()[0];
+    let clients: Vec<BlockingSocket> = (0..40)
+        .map(|_| {
+            let client = BlockingSocket::bind(loopback()).expect("loopback can be bound");
+            client.set_read_timeout(Some(DEADLINE)).expect("the option");
+            client
+        })
+        .collect();
+    for id in 0..2_000_u16 {
+        let client = &clients[usize::from(id) % clients.len()];
+        client.send_to(&numbered(id), address).expect("it can be sent");
+    }
+    // It is told to stop before it has looked at anything: all that it answers it has drained.
+    let shutdown = CancellationToken::new();
+    shutdown.cancel();
+    let door = Door::serve(bound, shutdown);
+    let statistics = door.statistics.clone();
+    door.shut().await;
+    assert_eq!(statistics.counts().replies[5], 2_000);
+    let mut reply = [0; 512];
+    for id in 0..2_000_u16 {
+        let client = &clients[usize::from(id) % clients.len()];
+        let (length, source) = client.recv_from(&mut reply).expect("a reply");
+        assert_eq!((Seen::of(&reply[..length]).id, source), (id, address));
+    }
+    let late = BlockingSocket::bind(loopback()).expect("loopback can be bound");
+    late.connect(address).expect("loopback can be reached");
+    late.send(&numbered(1)).expect("it can be sent");
+    let refusal = late.recv(&mut reply).expect_err("nobody is there");
+    assert_eq!(refusal.kind(), std::io::ErrorKind::ConnectionRefused, "refused, not silent");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dns_22_under_load_every_query_is_answered_or_refused() {
+    let door = Door::open();
+    let address = door.address;
+    let asker = tokio::task::spawn_blocking(move || {
+        let client = BlockingSocket::bind(loopback()).expect("loopback can be bound");
+        client.connect(address).expect("loopback can be reached");
+        client.set_read_timeout(Some(DEADLINE)).expect("the option");
+        let mut reply = [0; 512];
+        for asked in 0_u64.. {
+            let sent = client.send(&numbered(asked as u16));
+            match sent.and_then(|_| client.recv(&mut reply)) {
+                Ok(_) => {}
+                Err(error) => return (asked, error.kind()),
+            }
+        }
+        unreachable!("the door is shut at some time")
+    });
+    let begun = async {
+        while door.statistics.counts().queries < 1_000 {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(DEADLINE, begun).await.expect("in time");
+    door.shut().await;
+    let (asked, end) = timeout(DEADLINE, asker).await.expect("in time").expect("no panic");
+    assert_eq!(end, std::io::ErrorKind::ConnectionRefused, "after {asked} queries one was lost");
+}
