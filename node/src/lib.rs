@@ -5,6 +5,7 @@ pub mod chance;
 pub mod clock;
 pub mod config;
 pub mod dns;
+pub mod ingest;
 pub mod logging;
 pub mod publication;
 pub mod raft;

@@ -1,0 +1,133 @@
+//! What an agent must probe, as messages: everything first, then what changed since the last one on its stream (PRB-11).
+//!
+//! The profiles that an agent was told of are kept as the state's own persistent map: it costs nothing, and comparing
+//! it with a later one passes over everything that both share.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use imbl::ordmap::DiffItem;
+use prost::Message;
+use waymark_core::health::Check;
+use waymark_core::model::{EndpointId, Profile, ProfileId, Revision};
+use waymark_core::state::View;
+use waymark_proto::agent::v1 as wire;
+
+use super::limits::{ASSIGNMENT_BYTES_MAX, ASSIGNMENT_CHECKS_MAX};
+
+type Profiles = OrdMap<ProfileId, Arc<Profile>>;
+
+/// What one stream was told, and what is still to be told.
+#[derive(Debug, Default)]
+pub(super) struct Assigner {
+    /// The checks' revision that the stream is brought to; `None` before the full assignment.
+    revision: Option<Revision>,
+    /// What the stream knew before that.
+    before: Profiles,
+    /// What it will know then.
+    after: Profiles,
+    /// The profiles that differ and have not been looked at yet.
+    differing: VecDeque<ProfileId>,
+    /// Differences of profiles that have.
+    ready: VecDeque<Difference>,
+    /// The next message begins the full assignment.
+    is_full: bool,
+}
+
+#[derive(Debug)]
+enum Difference {
+    Check(wire::Check),
+    Removed(EndpointId),
+}
+
+impl Assigner {
+    /// Must the agent be told something that `view` says?
+    pub(super) fn is_due(&self, view: &View) -> bool {
+        self.is_under_way() || self.revision != Some(view.checks_revision)
+    }
+
+    /// The next message; `None` if the agent knows all that `view` says.
+    pub(super) fn next(&mut self, view: &View) -> Option<wire::Assignment> {
+        while self.is_due(view) {
+            if !self.is_under_way() {
+                self.aim_at(view);
+            }
+            let message = self.part();
+            // Not every change of the checks' revision changes a check.
+            if message.full || !message.checks.is_empty() || !message.removed.is_empty() {
+                return Some(message);
+            }
+        }
+        None
+    }
+
+    fn is_under_way(&self) -> bool {
+        self.is_full || !self.ready.is_empty() || !self.differing.is_empty()
+    }
+
+    fn aim_at(&mut self, view: &View) {
+        self.is_full = self.revision.is_none();
+        self.revision = Some(view.checks_revision);
+        self.before = std::mem::replace(&mut self.after, view.state.profiles.clone());
+        self.differing = self.before.diff(&self.after).map(|item| differing_id(&item)).collect();
+    }
+
+    fn part(&mut self) -> wire::Assignment {
+        let mut part = wire::Assignment {
+            revision: self.revision.unwrap_or_default().0,
+            full: std::mem::take(&mut self.is_full),
+            ..Default::default()
+        };
+        let mut bytes = 0;
+        while let Some(difference) = self.difference() {
+            match difference {
+                Difference::Check(check) => {
+                    let more = check.encoded_len();
+                    if !part.checks.is_empty() && bytes + more > ASSIGNMENT_BYTES_MAX {
+                        self.ready.push_front(Difference::Check(check));
+                        break;
+                    }
+                    bytes += more;
+                    part.checks.push(check);
+                }
+                Difference::Removed(endpoint) => part.removed.push(endpoint.0),
+            }
+            if part.checks.len() + part.removed.len() >= ASSIGNMENT_CHECKS_MAX {
+                break;
+            }
+        }
+        part
+    }
+
+    fn difference(&mut self) -> Option<Difference> {
+        while self.ready.is_empty() {
+            let id = self.differing.pop_front()?;
+            self.ready = differences(self.before.get(&id), self.after.get(&id));
+        }
+        self.ready.pop_front()
+    }
+}
+
+fn differing_id<V>(item: &DiffItem<'_, '_, ProfileId, V>) -> ProfileId {
+    match item {
+        DiffItem::Add(id, _) | DiffItem::Remove(id, _) | DiffItem::Update { new: (id, _), .. } => **id,
+    }
+}
+
+fn differences(before: Option<&Arc<Profile>>, after: Option<&Arc<Profile>>) -> VecDeque<Difference> {
+    let (before, after) = (checks(before), checks(after));
+    let removed = before.keys().filter(|id| !after.contains_key(id)).map(|id| Difference::Removed(*id));
+    let changed = after
+        .iter()
+        .filter(|(id, check)| before.get(id) != Some(check))
+        .map(|(id, check)| Difference::Check((*id, check).into()));
+    removed.chain(changed).collect()
+}
+
+/// The checks of a profile's endpoints that are probed (PRB-11).
+fn checks(profile: Option<&Arc<Profile>>) -> BTreeMap<EndpointId, Check> {
+    let Some(profile) = profile.filter(|profile| profile.enabled) else { return BTreeMap::new() };
+    let probed = profile.endpoints.iter().filter(|endpoint| endpoint.enabled && !endpoint.always_serve);
+    probed.map(|endpoint| (endpoint.id, Check::of(profile, endpoint))).collect()
+}

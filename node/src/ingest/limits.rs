@@ -1,0 +1,83 @@
+//! How much an agent may ask of a member, and how long either may keep the other waiting (SEC-6).
+
+use std::time::Duration;
+
+/// Most streams that a member holds: five times the agents that a cluster is planned for, so that any one member can
+/// take all of them while the others are down.
+pub const STREAMS_MAX: usize = 1_000;
+
+/// Most sessions that are opened on a member within a second. Each is a log entry: a crowd that returns at once is
+/// spread, and an agent that reconnects in a loop cannot fill the log.
+pub const OPENINGS_PER_SECOND_MAX: u64 = 100;
+
+/// Most outcomes in one report; agents send no more.
+pub const REPORT_OUTCOMES_MAX: usize = 512;
+
+/// Most bytes of one message of an agent: 512 outcomes of 2 KiB, the longest that an agent writes.
+pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
+
+/// Longest name or version in a Hello, in bytes; the cluster's own limits on names are lower.
+pub const HELLO_TEXT_MAX: usize = 256;
+
+/// Most outcomes and messages of one agent within a second, in the long run; twice as many at once, for what piled up
+/// while no member could be reached. A processor core manages about 25,000 probes a second.
+pub const OUTCOMES_PER_SECOND_MAX: u64 = 200_000;
+
+/// Most outcomes of one stream that wait to be committed. At the limit the member reads no further until some are; if
+/// they cannot be, it ends the stream, and the agent resends elsewhere.
+pub const UNSETTLED_MAX: usize = 65_536;
+
+/// Most outcomes, and most endpoints to expire, in one command: some 160 KiB in the log.
+pub const BATCH_MAX: usize = 4_096;
+
+/// Most checks, and most removals, in one assignment message.
+pub const ASSIGNMENT_CHECKS_MAX: usize = 1_000;
+
+/// Most bytes of checks in one assignment message (a single check may have some 70 KiB of headers): a quarter of what
+/// gRPC takes by default.
+pub const ASSIGNMENT_BYTES_MAX: usize = 1 << 20;
+
+/// Messages to an agent that wait for the connection; what comes later is gathered instead.
+pub const OUTGOING_MAX: usize = 4;
+
+/// Recent outcomes that are kept of one agent and endpoint.
+pub const RECENT_PER_ENDPOINT: usize = 16;
+
+/// Recent outcomes that a member keeps in all, some 60 MiB. With many endpoints each keeps fewer.
+pub const RECENT_MAX: usize = 524_288;
+
+/// Agents whose recent outcomes are kept after their stream has ended.
+pub const RECENT_AGENTS_MAX: usize = STREAMS_MAX;
+
+/// Longest line of detail that is kept of an outcome, in bytes.
+pub const DETAIL_BYTES_MAX: usize = 256;
+
+/// The waits. Fixed in the product; tests shorten some of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits {
+    /// From the stream's beginning to its Hello.
+    pub hello: Duration,
+    /// From one message of the agent to the next, until the stream counts as dead (STA-5).
+    pub silence: Duration,
+    /// Without a leader, until agents are sent to other members (FAIL-4).
+    pub leaderless: Duration,
+    /// From one question to the leader to the next.
+    pub leader_pause: Duration,
+    /// From a proposal that failed to the next.
+    pub retry_pause: Duration,
+    /// For what is still to be committed when a stream ends.
+    pub flush: Duration,
+}
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self {
+            hello: Duration::from_secs(5),
+            silence: Duration::from_secs(15),
+            leaderless: Duration::from_secs(5),
+            leader_pause: Duration::from_secs(1),
+            retry_pause: Duration::from_millis(100),
+            flush: Duration::from_secs(2),
+        }
+    }
+}
