@@ -6,10 +6,10 @@ mod tests;
 use std::sync::Arc;
 
 use crate::answer::{Answer, Query, decide};
-use crate::health::{RegionalVerdict, regional_verdicts};
+use crate::health::RegionalVerdict;
 use crate::model::Name;
 use crate::routing::{ChoiceDetails, PoolKind, Standing, Trace};
-use crate::state::{Plan, PlannedEndpoint, State, View};
+use crate::state::{Plan, State, View};
 
 /// An answer and its reasons.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,7 @@ impl Trace for Collector<'_> {
         let endpoints = plan.endpoints.iter().zip(standings).map(|(planned, standing)| EndpointExplanation {
             standing: standing.standing,
             reason: standing.reason,
-            regions: regions(self.state, planned),
+            regions: self.state.regional_verdicts(&planned.health),
         });
         let endpoints = endpoints.collect();
         self.profiles.push(ProfileExplanation { plan: plan.clone(), pool, endpoints, chosen, rule, draw });
@@ -88,12 +88,4 @@ impl Trace for Collector<'_> {
     fn reason(&mut self, reason: impl FnOnce() -> String) {
         self.reasons.push(reason());
     }
-}
-
-/// What each region says of an endpoint.
-fn regions(state: &State, planned: &PlannedEndpoint) -> Vec<RegionalVerdict> {
-    let tallies = &planned.health.tallies;
-    regional_verdicts(
-        tallies.iter().filter_map(|(name, tally)| Some((name, &state.agents.get(name)?.region, tally))),
-    )
 }

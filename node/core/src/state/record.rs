@@ -5,7 +5,7 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use super::{CommandId, Event, EventId, Rejection, Reply};
-use crate::health::{EndpointHealth, ProfileStatus};
+use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
 use crate::model::{
     Agent, Caseless, EndpointId, Name, Profile, ProfileId, Region, Revision, Timestamp, Zone,
 };
@@ -75,5 +75,20 @@ impl State {
     /// The closest zone that `name` lies in.
     pub fn enclosing_zone(&self, name: &Name) -> Option<&Arc<Zone>> {
         name.suffixes().find_map(|suffix| self.zones.get(suffix))
+    }
+
+    /// The closest zone around `name` that gives it addresses as a name server (DNS-1).
+    pub fn addressing_zone(&self, name: &Name) -> Option<&Arc<Zone>> {
+        let gives_addresses =
+            |zone: &&Arc<Zone>| zone.name_server(name).is_some_and(|server| !server.addresses.is_empty());
+        name.suffixes().filter_map(|suffix| self.zones.get(suffix)).find(gives_addresses)
+    }
+
+    /// What the regions say of an endpoint, from `health`, its health in this state (STA-2).
+    pub fn regional_verdicts(&self, health: &EndpointHealth) -> Vec<RegionalVerdict> {
+        let regions = |name| self.agents.get(name).map(|agent| &agent.region);
+        regional_verdicts(
+            health.tallies.iter().filter_map(|(name, tally)| Some((name, regions(name)?, tally))),
+        )
     }
 }

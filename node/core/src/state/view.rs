@@ -10,7 +10,7 @@ use std::sync::Arc;
 use imbl::{HashMap, OrdMap};
 
 use super::{Change, Plan, State};
-use crate::health::{Check, Patience, Tally};
+use crate::health::{Check, Patience, Tally, is_probed};
 use crate::model::{Caseless, Endpoint, EndpointId, LogIndex, Name, Profile, ProfileId, Revision};
 
 /// What a member knows at one log index.
@@ -67,9 +67,8 @@ impl View {
 
     /// The addresses that `name` has as a name server of the closest zone around it that gives it any (DNS-1).
     pub fn name_server_addresses(&self, name: &Name) -> &[IpAddr] {
-        let zones = name.suffixes().filter_map(|suffix| self.state.zones.get(suffix));
-        let servers = zones.filter_map(|zone| zone.name_server(name));
-        servers.map(|server| server.addresses.as_slice()).find(|found| !found.is_empty()).unwrap_or_default()
+        let server = self.state.addressing_zone(name).and_then(|zone| zone.name_server(name));
+        server.map(|server| server.addresses.as_slice()).unwrap_or_default()
     }
 
     /// The profile and the endpoint of that number.
@@ -166,11 +165,6 @@ impl Touched {
     fn add_profile(&mut self, id: ProfileId, state: &State) {
         self.profile_names.extend(state.profiles.get(&id).map(|profile| profile.full_name.clone()));
     }
-}
-
-/// Is the endpoint to be probed (PRB-11)?
-fn is_probed(profile: &Profile, endpoint: &Endpoint) -> bool {
-    profile.enabled && endpoint.enabled && !endpoint.always_serve
 }
 
 fn profile_checks(profile: &Profile) -> impl Iterator<Item = (EndpointId, Check)> + '_ {

@@ -34,7 +34,7 @@ pub(super) fn place_profile(
     if let Some(owner) = owner(state, &full) {
         violations.add(FIELD, format!("'{full}' is the name of the profile '{}' already", owner.name));
     }
-    if let Some(server_zone) = zone_with_address(state, &full) {
+    if let Some(server_zone) = state.addressing_zone(&full) {
         violations.add(
             FIELD,
             format!(
@@ -98,18 +98,4 @@ fn profiles_within<'a>(state: &'a State, name: &Name) -> impl Iterator<Item = &'
         .range(key.clone()..)
         .take_while(move |(owned, _)| owned.starts_with(&key))
         .filter_map(|(_, id)| state.profiles.get(id))
-}
-
-/// The zone, at or above `name`, in which `name` is a name server with addresses.
-fn zone_with_address<'a>(state: &'a State, name: &Name) -> Option<&'a Arc<Zone>> {
-    let mut here = Some(name.clone());
-    while let Some(candidate) = here {
-        let gives_address =
-            |zone: &&Arc<Zone>| zone.name_server(name).is_some_and(|server| !server.addresses.is_empty());
-        if let Some(zone) = state.zones.get(&candidate).filter(gives_address) {
-            return Some(zone);
-        }
-        here = candidate.parent();
-    }
-    None
 }

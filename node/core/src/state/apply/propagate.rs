@@ -8,7 +8,6 @@ use imbl::OrdMap;
 use super::step::Step;
 use crate::health::{
     Check, EndpointHealth, RegionalVerdict, endpoint_status, is_probed, judge, profile_status,
-    regional_verdicts,
 };
 use crate::model::{Caseless, Endpoint, EndpointId, Profile, ProfileId};
 use crate::state::{EventCause, EventStatus, ProfileHealth};
@@ -58,15 +57,6 @@ impl Step<'_> {
         self.mark_changed();
     }
 
-    /// What the regions say of an endpoint now.
-    pub(super) fn regions(&self, id: EndpointId) -> Vec<RegionalVerdict> {
-        let Some(health) = self.state.health.get(&id) else { return Vec::new() };
-        regional_verdicts(health.tallies.iter().filter_map(|(name, tally)| {
-            let agent = self.state.agents.get(name)?;
-            Some((name, &agent.region, tally))
-        }))
-    }
-
     /// Draws the conclusion from an endpoint's counts after some of them changed (STA-3, STA-4). Returns whether the
     /// endpoint's status changed, which is then still to be told to its profile.
     pub(super) fn conclude(
@@ -75,7 +65,8 @@ impl Step<'_> {
         id: EndpointId,
         cause: impl FnOnce(Vec<RegionalVerdict>) -> EventCause,
     ) -> bool {
-        let regions = self.regions(id);
+        let Some(health) = self.state.health.get(&id) else { return false };
+        let regions = self.state.regional_verdicts(health);
         let judgement = judge(&regions);
         let at = self.context.at;
         let Some(health) = self.health_mut(id) else { return false };

@@ -12,14 +12,15 @@ use crate::model::{
     Revision, Routing, Timestamp, ZonePatch,
 };
 use crate::state::{
-    Action, Applied, Command, CommandId, Context, Rejection, Reply, ReportedOutcome, State, apply,
+    Action, Applied, Command, CommandId, Context, Rejection, Reply, ReportedOutcome, State, View, apply,
 };
 
 /// A state under test: each command is one log entry, one second after the one before, and after each the invariants
-/// hold.
+/// hold; the view follows the changes that `apply` tells of (DNS-23).
 #[derive(Clone, Default)]
 struct Cluster {
     state: State,
+    view: View,
     index: u64,
 }
 
@@ -59,6 +60,9 @@ impl Cluster {
         invariants::check_step(&self.state, &command, &applied);
         invariants::check_state(&applied.state);
         self.state = applied.state.clone();
+        let before = std::mem::take(&mut self.view);
+        self.view = before.after(self.state.clone(), &applied.changes, context.index);
+        self.view.verify(&before);
         applied
     }
 
