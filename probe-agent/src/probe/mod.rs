@@ -1,0 +1,13 @@
+//! One probe of one endpoint: from its check to what was found.
+
+mod connect;
+mod http;
+mod report;
+mod tcp;
+mod tls;
+
+pub(crate) use report::Fault;
+pub use report::{Certificate, ProbeReport};
+pub use run::{Prober, run};
+
+mod run;

@@ -1,0 +1,185 @@
+//! When each endpoint is probed (PRB-8). Pure: the time comes in.
+//!
+//! Time here is milliseconds since 1970 as the wall clock had it when the agent started, carried on by the monotonic
+//! clock: a restart finds the same phases, and a clock that is set meanwhile moves nothing.
+//!
+//! ```text
+//!  endpoint 7  |···x·········|···x·········|···x·····     x: interval × n + phase
+//!  endpoint 8  |·········x···|·········x···|·········     phase: hash of (endpoint, agent) modulo the interval
+//! ```
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::Hasher;
+
+use siphasher::sip::SipHasher13;
+use waymark_core::model::EndpointId;
+
+/// Keys of the hash: fixed, so that a phase is the same in every run and version.
+const HASH_KEYS: (u64, u64) = (0x7761_796d_6172_6b21, 0x7072_6f62_655f_6174);
+
+/// The instants at which one agent's probes start.
+#[derive(Debug)]
+pub struct Schedule {
+    agent: String,
+    rhythms: HashMap<EndpointId, Rhythm>,
+    due: BTreeSet<(u64, EndpointId)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Rhythm {
+    interval_ms: u64,
+    phase_ms: u64,
+    due_ms: u64,
+}
+
+impl Schedule {
+    /// An empty schedule of the agent with that name; names are compared without case.
+    pub fn new(agent: &str) -> Self {
+        Self { agent: agent.to_ascii_lowercase(), rhythms: HashMap::new(), due: BTreeSet::new() }
+    }
+
+    /// Probes `endpoint` every `interval_ms` from its next turn at or after `now_ms` on; replaces an earlier rhythm.
+    pub fn insert(&mut self, endpoint: EndpointId, interval_ms: u64, now_ms: u64) {
+        self.remove(endpoint);
+        let interval_ms = interval_ms.max(1);
+        let phase_ms = phase_ms(endpoint, &self.agent, interval_ms);
+        let due_ms = next_turn_ms(now_ms, interval_ms, phase_ms);
+        self.rhythms.insert(endpoint, Rhythm { interval_ms, phase_ms, due_ms });
+        self.due.insert((due_ms, endpoint));
+    }
+
+    /// Probes `endpoint` no more.
+    pub fn remove(&mut self, endpoint: EndpointId) {
+        if let Some(rhythm) = self.rhythms.remove(&endpoint) {
+            self.due.remove(&(rhythm.due_ms, endpoint));
+        }
+    }
+
+    /// When the next probe starts; `None` if there is nothing to probe.
+    pub fn next_due_ms(&self) -> Option<u64> {
+        self.due.first().map(|(due_ms, _)| *due_ms)
+    }
+
+    /// An endpoint whose turn has come. Its next turn is the first after `now_ms`: turns that were missed, as by a
+    /// machine that slept, are not made up for.
+    pub fn pop_due(&mut self, now_ms: u64) -> Option<EndpointId> {
+        let &(due_ms, endpoint) = self.due.first()?;
+        if due_ms > now_ms {
+            return None;
+        }
+        self.due.pop_first();
+        let rhythm = self.rhythms.get_mut(&endpoint).expect("what is due has a rhythm");
+        rhythm.due_ms = next_turn_ms(now_ms + 1, rhythm.interval_ms, rhythm.phase_ms);
+        self.due.insert((rhythm.due_ms, endpoint));
+        Some(endpoint)
+    }
+}
+
+/// The phase of an endpoint's probes by one agent, below `interval_ms`.
+fn phase_ms(endpoint: EndpointId, agent: &str, interval_ms: u64) -> u64 {
+    let mut hasher = SipHasher13::new_with_keys(HASH_KEYS.0, HASH_KEYS.1);
+    hasher.write(&endpoint.0.to_le_bytes());
+    hasher.write(agent.as_bytes());
+    hasher.finish() % interval_ms
+}
+
+/// The first instant at or after `now_ms` that is `phase_ms` beyond a multiple of `interval_ms`.
+fn next_turn_ms(now_ms: u64, interval_ms: u64, phase_ms: u64) -> u64 {
+    let turn = now_ms - now_ms % interval_ms + phase_ms;
+    if turn >= now_ms { turn } else { turn + interval_ms }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const START_MS: u64 = 1_764_000_123_457;
+
+    /// Runs the schedule for `span_ms` from `start_ms` on; the starts in order.
+    fn starts(schedule: &mut Schedule, start_ms: u64, span_ms: u64) -> Vec<(u64, EndpointId)> {
+        let mut starts = Vec::new();
+        while let Some(due_ms) = schedule.next_due_ms().filter(|due_ms| *due_ms < start_ms + span_ms) {
+            let endpoint = schedule.pop_due(due_ms).expect("it is due");
+            starts.push((due_ms, endpoint));
+        }
+        starts
+    }
+
+    fn schedule(agent: &str, endpoints: u64, interval_ms: u64, now_ms: u64) -> Schedule {
+        let mut schedule = Schedule::new(agent);
+        (1..=endpoints).for_each(|id| schedule.insert(EndpointId(id), interval_ms, now_ms));
+        schedule
+    }
+
+    /// PRB-8, F-PRB-15: no second of the interval holds more than twice the mean, from the first second on.
+    #[test]
+    fn prb_8_starts_are_spread_evenly_and_without_a_burst() {
+        for agent in ["eu-1", "us-1", "ap-1", "agent-a", "agent-b"] {
+            let mut schedule = schedule(agent, 500, 30_000, START_MS);
+            let mut buckets = [0_u32; 30];
+            for (start_ms, _) in starts(&mut schedule, START_MS, 30_000) {
+                buckets[usize::try_from((start_ms - START_MS) / 1_000).expect("below 30")] += 1;
+            }
+            assert_eq!(buckets.iter().sum::<u32>(), 500, "each once: {buckets:?}");
+            assert!(buckets.iter().all(|count| *count <= 33), "{agent}: {buckets:?}");
+        }
+    }
+
+    /// PRB-8: the same phases after a restart, whenever that is.
+    #[test]
+    fn prb_8_a_restart_keeps_the_phases() {
+        let mut before = schedule("eu-1", 50, 10_000, START_MS);
+        let mut after = schedule("EU-1", 50, 10_000, START_MS + 123_456);
+        let phases = |starts: Vec<(u64, EndpointId)>| {
+            starts.into_iter().map(|(ms, id)| (id, ms % 10_000)).collect::<std::collections::BTreeMap<_, _>>()
+        };
+        let first = phases(starts(&mut before, START_MS, 10_000));
+        assert_eq!(first, phases(starts(&mut after, START_MS + 123_456, 10_000)));
+        let mut other = schedule("eu-2", 50, 10_000, START_MS);
+        assert_ne!(first, phases(starts(&mut other, START_MS, 10_000)), "agents differ");
+    }
+
+    /// PRB-8: what was missed is not made up for, and nobody else is delayed by it.
+    #[test]
+    fn prb_8_missed_turns_make_no_burst() {
+        let mut schedule = schedule("eu-1", 20, 1_000, START_MS);
+        let late = START_MS + 60_500;
+        let mut popped = Vec::new();
+        while let Some(endpoint) = schedule.pop_due(late) {
+            popped.push(endpoint);
+        }
+        popped.sort_unstable();
+        popped.dedup();
+        assert_eq!(popped.len(), 20, "each once");
+        assert!(schedule.next_due_ms() > Some(late));
+    }
+
+    #[test]
+    fn prb_11_what_is_removed_never_comes_up() {
+        let mut schedule = schedule("eu-1", 2, 1_000, START_MS);
+        schedule.remove(EndpointId(1));
+        schedule.insert(EndpointId(2), 5_000, START_MS);
+        let starts = starts(&mut schedule, START_MS, 10_000);
+        assert_eq!(starts.iter().map(|(_, id)| id.0).collect::<Vec<_>>(), [2, 2]);
+        assert_eq!(starts[1].0 - starts[0].0, 5_000);
+        schedule.remove(EndpointId(2));
+        assert_eq!(schedule.next_due_ms(), None);
+    }
+
+    proptest! {
+        /// PRB-8: exactly one start in each interval, at the same distance from the one before.
+        #[test]
+        fn prb_8_one_start_per_interval(
+            id in any::<u64>(), agent in "[a-z]{1,8}", now_ms in 0..u64::MAX / 4,
+            interval_ms in prop::sample::select(vec![1_000_u64, 5_000, 10_000, 30_000]),
+        ) {
+            let mut schedule = Schedule::new(&agent);
+            schedule.insert(EndpointId(id), interval_ms, now_ms);
+            let starts = starts(&mut schedule, now_ms, 5 * interval_ms);
+            prop_assert_eq!(starts.len(), 5);
+            prop_assert!(starts.windows(2).all(|pair| pair[1].0 - pair[0].0 == interval_ms));
+        }
+    }
+}
