@@ -4,10 +4,22 @@
 //!  member ──Assignment──▶ assignment ──▶ schedule ──▶ probe ──▶ backlog ──Report──▶ member
 //!                                                    (guard, resolve)
 //! ```
+//!
+//! `schedule`, `assignment`, `expectation`, `guard` and `backlog` are pure; `probe` and `resolve` hold the sockets
+//! towards endpoints, `uplink` the stream to a member, and `agent` puts them together.
 
+pub mod agent;
+pub mod assignment;
 pub mod backlog;
+pub mod chance;
+mod clock;
+pub mod config;
+pub mod descriptors;
 pub mod expectation;
 pub mod guard;
+pub mod logging;
 pub mod probe;
 pub mod resolve;
 pub mod schedule;
+pub mod shutdown;
+pub mod uplink;

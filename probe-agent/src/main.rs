@@ -1,2 +1,146 @@
-//! Entry.
-fn main() {}
+//! `waymark-agent`: reads its settings, and runs the agent until it is told to stop.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+use futures_util::FutureExt;
+use waymark_agent::agent::{self, Probe, Settings};
+use waymark_agent::config::{Config, Flags, SAMPLE};
+use waymark_agent::guard::Guard;
+use waymark_agent::logging::LogLevel;
+use waymark_agent::probe::{self, Tools};
+use waymark_agent::resolve::Resolver;
+use waymark_agent::uplink::Identity;
+use waymark_agent::{chance, descriptors, logging, shutdown};
+
+/// The exit code for flags that can't be read (CLI-2).
+const EXIT_USAGE: u8 = 64;
+
+/// Probes endpoints from one region and reports what it finds to a Waymark cluster.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(flatten)]
+    flags: Flags,
+    /// Check the settings and exit
+    #[arg(long)]
+    check: bool,
+    /// End when standard input is closed, as a supervisor's death does
+    #[arg(long, env = "WAYMARK_AGENT_EXIT_WHEN_STDIN_CLOSES")]
+    exit_when_stdin_closes: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// About the settings file
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigCommand {
+    /// Print the complete, commented file
+    Default,
+}
+
+fn main() -> ExitCode {
+    // TLS needs it, and nothing that speaks TLS may start before.
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
+    provider.install_default().expect("nobody has installed a provider before");
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let is_usage = error.use_stderr();
+            // Nobody is left to tell if that fails.
+            let _ = error.print();
+            return if is_usage { ExitCode::from(EXIT_USAGE) } else { ExitCode::SUCCESS };
+        }
+    };
+    match start(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(cli: &Cli) -> anyhow::Result<()> {
+    if let Some(Command::Config { command: ConfigCommand::Default }) = &cli.command {
+        return say(SAMPLE);
+    }
+    let config = Config::load(&cli.flags)?;
+    logging::check(&config.log_level).map_err(anyhow::Error::msg)?;
+    if cli.check {
+        return say("the settings are in order\n");
+    }
+    let level = logging::start(&config.log_level, config.log_format).map_err(anyhow::Error::msg)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no runtime")?;
+    runtime.block_on(run(cli, config, level))
+}
+
+async fn run(cli: &Cli, config: Config, level: LogLevel) -> anyhow::Result<()> {
+    let stop = shutdown::on_signals().context("signals cannot be waited for")?;
+    if cli.exit_when_stdin_closes {
+        shutdown::on_closed_input(stop.clone()).context("standard input cannot be watched")?;
+    }
+    reread_level_on_hangup(cli.flags.clone(), level).context("signals cannot be waited for")?;
+    let probes_max = descriptors::make_room();
+    let resolver = Resolver::new(config.resolver);
+    if let Some(trouble) = resolver.trouble() {
+        tracing::warn!(trouble, "no resolver: targets that are names cannot be probed");
+    }
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        name = config.name,
+        region = config.region,
+        probes_max,
+        "waymark-agent starts"
+    );
+    let tools =
+        Tools::new(Guard::new(config.allow_loopback, config.guard_allow, config.guard_deny), resolver);
+    let probe: Probe = Arc::new(move |check| {
+        let tools = tools.clone();
+        async move { probe::run(&tools, &check).await }.boxed()
+    });
+    let identity = Identity { agent: config.name, region: config.region, run: chance::draw() };
+    agent::run(Settings { identity, members: config.members, probes_max }, probe, stop).await?;
+    tracing::info!("waymark-agent ends");
+    Ok(())
+}
+
+/// OPS-4: HUP reads the log level again; whatever else has changed waits for a restart.
+fn reread_level_on_hangup(flags: Flags, level: LogLevel) -> std::io::Result<()> {
+    let mut hangup = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())?;
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            let config = Config::load(&flags).map_err(|error| error.to_string());
+            match config.and_then(|config| level.set(&config.log_level).map(|()| config.log_level)) {
+                Ok(log_level) => tracing::info!(log_level, "the log level was read again"),
+                Err(error) => tracing::error!(error, "the log level stays as it is"),
+            }
+        }
+    });
+    Ok(())
+}
+
+fn say(text: &str) -> anyhow::Result<()> {
+    use std::io::Write;
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // A reader that has seen enough is no fault.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("standard output"),
+        _ => Ok(()),
+    }
+}
+
+fn complain(text: &str) {
+    use std::io::Write;
+    // Nobody is left to tell if that fails.
+    let _ = writeln!(std::io::stderr(), "waymark-agent: {text}");
+}

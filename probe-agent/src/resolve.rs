@@ -75,7 +75,7 @@ impl Resolver {
     pub(crate) async fn resolve(&self, name: &Name, deadline: Instant) -> Result<IpAddr, Fault> {
         let dns_name = DnsName::from_labels(name.labels())
             .map_err(|error| Fault::new(OutcomeClass::Dns, format!("{name} is no DNS name: {error}")))?;
-        if let Some(address) = self.from_hosts(&dns_name) {
+        if let Some(address) = self.in_hosts(&dns_name) {
             return Ok(address);
         }
         let dns = self.dns.as_ref().map_err(|trouble| Fault::agent(format!("no resolver: {trouble}")))?;
@@ -89,7 +89,7 @@ impl Resolver {
         }
     }
 
-    fn from_hosts(&self, name: &DnsName) -> Option<IpAddr> {
+    fn in_hosts(&self, name: &DnsName) -> Option<IpAddr> {
         [RecordType::A, RecordType::AAAA].into_iter().find_map(|kind| {
             let lookup = self.hosts.lookup_static_host(&Query::query(name.clone(), kind))?;
             lookup.answers().iter().find_map(|record| record.data.ip_addr())

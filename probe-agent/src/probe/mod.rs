@@ -8,6 +8,6 @@ mod tls;
 
 pub(crate) use report::Fault;
 pub use report::{Certificate, ProbeReport};
-pub use run::{Prober, run};
+pub use run::{Tools, run};
 
 mod run;

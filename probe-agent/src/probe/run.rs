@@ -23,13 +23,13 @@ use crate::resolve::Resolver;
 
 /// What every probe of an agent needs: cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Prober {
+pub struct Tools {
     guard: Arc<Guard>,
     resolver: Arc<Resolver>,
     tls: Arc<Tls>,
 }
 
-impl Prober {
+impl Tools {
     /// Probes what `guard` admits, finding addresses by `resolver`. The process needs a rustls provider by then.
     pub fn new(guard: Guard, resolver: Resolver) -> Self {
         Self { guard: Arc::new(guard), resolver: Arc::new(resolver), tls: Arc::new(Tls::new()) }
@@ -37,13 +37,13 @@ impl Prober {
 }
 
 /// Carries `check` out once: at most one connection and one request, never a retry, over by the check's timeout.
-pub async fn run(prober: &Prober, check: &Check) -> ProbeReport {
+pub async fn run(tools: &Tools, check: &Check) -> ProbeReport {
     let deadline = Instant::now() + Duration::from_millis(check.timeout_ms);
     let mut report = ProbeReport::of(Outcome { class: OutcomeClass::Timeout, status: None });
-    let end = match find_address(prober, check, deadline, &mut report).await {
+    let end = match find_address(tools, check, deadline, &mut report).await {
         Ok(address) => {
             let address = SocketAddr::new(address, check.port);
-            match timeout_at(deadline, visit(prober, check, address, &mut report)).await {
+            match timeout_at(deadline, visit(tools, check, address, &mut report)).await {
                 Ok(end) => end,
                 Err(_) => Err(too_late(check, &report)),
             }
@@ -55,7 +55,7 @@ pub async fn run(prober: &Prober, check: &Check) -> ProbeReport {
 }
 
 async fn find_address(
-    prober: &Prober,
+    tools: &Tools,
     check: &Check,
     deadline: Instant,
     report: &mut ProbeReport,
@@ -65,7 +65,7 @@ async fn find_address(
         Target::V6(address) => IpAddr::V6(*address),
         Target::Name(name) => {
             let start = Instant::now();
-            let found = prober.resolver.resolve(name, deadline).await;
+            let found = tools.resolver.resolve(name, deadline).await;
             report.resolve = Some(start.elapsed());
             found?
         }
@@ -75,7 +75,7 @@ async fn find_address(
 }
 
 async fn visit(
-    prober: &Prober,
+    tools: &Tools,
     check: &Check,
     address: SocketAddr,
     report: &mut ProbeReport,
@@ -83,7 +83,7 @@ async fn visit(
     // A header or path that can't be sent must not cost the endpoint a connection.
     let request = check.protocol.is_http().then(|| http::request(check)).transpose()?;
     let start = Instant::now();
-    let stream = connect::connect(&prober.guard, address).await?;
+    let stream = connect::connect(&tools.guard, address).await?;
     report.connect = Some(start.elapsed());
     let Some(request) = request else {
         return tcp::reset(stream);
@@ -91,7 +91,7 @@ async fn visit(
     let status = match check.protocol {
         Protocol::Https => {
             // Boxed: the handshake's state would make every plain probe's task that much bigger.
-            let stream = Box::pin(handshake(prober, check, address, stream, report)).await?;
+            let stream = Box::pin(handshake(tools, check, address, stream, report)).await?;
             time_head(http::exchange(stream, request), report).await?
         }
         Protocol::Http | Protocol::Tcp => time_head(http::exchange(stream, request), report).await?,
@@ -100,14 +100,14 @@ async fn visit(
 }
 
 async fn handshake(
-    prober: &Prober,
+    tools: &Tools,
     check: &Check,
     address: SocketAddr,
     stream: TcpStream,
     report: &mut ProbeReport,
 ) -> Result<tokio_rustls::client::TlsStream<TcpStream>, Fault> {
     let start = Instant::now();
-    let stream = prober.tls.handshake(check, address.ip(), stream, &mut report.certificate).await?;
+    let stream = tools.tls.handshake(check, address.ip(), stream, &mut report.certificate).await?;
     report.tls = Some(start.elapsed());
     Ok(stream)
 }

@@ -1,0 +1,335 @@
+//! The agent's loop: starts each probe when its turn comes, keeps what they find until a member has acknowledged it,
+//! and follows the assignment. One task owns all of it, so nothing is locked; probes run as tasks of their own.
+
+use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use http::Uri;
+use tokio::sync::mpsc;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+use waymark_core::health::Check;
+use waymark_core::model::EndpointId;
+
+use crate::assignment::{Assigned, Assignment, CHECKS_MAX, Update};
+use crate::backlog::{Backlog, Urgency};
+use crate::clock::Clock;
+use crate::probe::ProbeReport;
+use crate::schedule::Schedule;
+use crate::uplink::{self, Event, Identity, Session};
+
+/// An outcome that says nothing new waits this long for others to share a report with.
+const REPORT_WAIT: Duration = Duration::from_millis(50);
+/// Most outcomes in one report.
+const REPORT_OUTCOMES_MAX: usize = 512;
+/// Most outcomes that wait for an acknowledgement: 30 s of 2,000 probes a second, in about 20 MiB. What is older than
+/// three intervals changes nothing any more anyway (STA-6).
+const BACKLOG_OUTCOMES_MAX: usize = 65_536;
+/// Sent outcomes that stay unacknowledged this long mean a member without a leader: another one may have one.
+const ACKNOWLEDGEMENT_TIMEOUT: Duration = Duration::from_secs(8);
+/// A returning agent starts no probe before it knows its assignment (PRB-11), but a member that keeps it waiting does
+/// not stop it from probing.
+const HOLD_MAX: Duration = Duration::from_secs(1);
+/// How long probes under way and unacknowledged outcomes may take once the process is to end (OPS-4).
+const DRAIN_LIMIT: Duration = Duration::from_secs(3);
+/// Events of the stream that wait for the loop.
+const EVENTS_MAX: usize = 16;
+
+/// What carries a check out. It must end by the check's timeout.
+pub type Probe = Arc<dyn Fn(Arc<Check>) -> BoxFuture<'static, ProbeReport> + Send + Sync>;
+
+/// What an agent is.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Who it is.
+    pub identity: Identity,
+    /// Where to find members, in the order in which they are tried; not empty.
+    pub members: Vec<Uri>,
+    /// Most probes under way at once; one more is reported as trouble of the agent's own. Each needs a descriptor.
+    pub probes_max: usize,
+}
+
+/// Probes and reports until `stop` is cancelled, then drains for at most three seconds. An error is a fault of the
+/// program: the task that holds the stream has panicked.
+pub async fn run(settings: Settings, probe: Probe, stop: CancellationToken) -> Result<(), JoinError> {
+    let (sender, events) = mpsc::channel(EVENTS_MAX);
+    let uplink = tokio::spawn(uplink::run(settings.members, settings.identity.clone(), sender));
+    let agent = Agent {
+        probe,
+        probes_max: settings.probes_max,
+        clock: Clock::start(),
+        assignment: Assignment::new(CHECKS_MAX),
+        schedule: Schedule::new(&settings.identity.agent),
+        probes: JoinSet::new(),
+        backlog: Backlog::new(BACKLOG_OUTCOMES_MAX),
+        report_due: None,
+        link: Link::Down,
+        held_until: None,
+        unanswered: None,
+        panics: 0,
+        drain_deadline: None,
+    };
+    agent.serve(events, stop).await;
+    // It ends by itself now that nobody listens to it.
+    uplink.await
+}
+
+struct Agent {
+    probe: Probe,
+    probes_max: usize,
+    clock: Clock,
+    assignment: Assignment,
+    schedule: Schedule,
+    probes: JoinSet<Finished>,
+    backlog: Backlog,
+    /// When the outcomes that have not gone out should.
+    report_due: Option<Instant>,
+    link: Link,
+    /// No probe starts before.
+    held_until: Option<Instant>,
+    /// The lowest number that was sent and not acknowledged, and since when it is.
+    unanswered: Option<(u64, Instant)>,
+    panics: u64,
+    drain_deadline: Option<Instant>,
+}
+
+/// What reports can go out on.
+enum Link {
+    Down,
+    /// Welcomed, but what was found by older checks may be void: nothing goes out before the assignment is there.
+    Opened(Session),
+    Ready(Session),
+}
+
+struct Finished {
+    endpoint: EndpointId,
+    generation: u64,
+    ended: Instant,
+    /// Nothing if the probe panicked.
+    report: Option<ProbeReport>,
+}
+
+impl Agent {
+    async fn serve(mut self, mut events: mpsc::Receiver<Event>, stop: CancellationToken) {
+        loop {
+            self.start_due();
+            self.send_due();
+            self.watch_acknowledgements();
+            if self.is_drained() {
+                return;
+            }
+            let wake = self.wake();
+            tokio::select! {
+                () = stop.cancelled(), if self.drain_deadline.is_none() => {
+                    self.drain_deadline = Some(Instant::now() + DRAIN_LIMIT);
+                    self.report_due = Some(Instant::now());
+                }
+                event = events.recv() => match event {
+                    Some(event) => self.take(event),
+                    None => return,
+                },
+                Some(finished) = self.probes.join_next(), if !self.probes.is_empty() => {
+                    self.finish(finished);
+                    while let Some(finished) = self.probes.try_join_next() {
+                        self.finish(finished);
+                    }
+                }
+                () = sleep_until(wake) => {}
+            }
+        }
+    }
+
+    /// When there is something to do at the latest.
+    fn wake(&self) -> Instant {
+        let next_probe = self.schedule.next_due_ms().map(|due_ms| self.clock.instant_of(due_ms));
+        let next_probe = next_probe.filter(|_| self.drain_deadline.is_none()).max(self.held_until);
+        let acknowledgement = self.unanswered.map(|(_, since)| since + ACKNOWLEDGEMENT_TIMEOUT);
+        let report = self.report_due.filter(|_| matches!(self.link, Link::Ready(_)));
+        let latest = Instant::now() + Duration::from_secs(60);
+        [next_probe, report, acknowledgement, self.drain_deadline]
+            .into_iter()
+            .flatten()
+            .fold(latest, Instant::min)
+    }
+
+    fn is_drained(&self) -> bool {
+        self.drain_deadline.is_some_and(|deadline| {
+            let is_done =
+                self.probes.is_empty() && (self.backlog.is_empty() || matches!(self.link, Link::Down));
+            is_done || Instant::now() >= deadline
+        })
+    }
+
+    // Probing.
+
+    fn start_due(&mut self) {
+        if self.drain_deadline.is_some() {
+            return;
+        }
+        if self.held_until.is_some_and(|until| Instant::now() < until) {
+            return;
+        }
+        self.held_until = None;
+        let now_ms = self.clock.now_ms();
+        while let Some(endpoint) = self.schedule.pop_due(now_ms) {
+            if let Some(assigned) = self.assignment.get(endpoint).cloned() {
+                self.start(endpoint, assigned);
+            }
+        }
+    }
+
+    fn start(&mut self, endpoint: EndpointId, assigned: Assigned) {
+        if self.probes.len() >= self.probes_max {
+            let trouble =
+                format!("this agent has {} probes under way, the most it may have", self.probes_max);
+            self.note(endpoint, ProbeReport::agent_trouble(trouble), Instant::now());
+            return;
+        }
+        let Assigned { check, generation } = assigned;
+        let probe = Arc::clone(&self.probe);
+        self.probes.spawn(async move {
+            // The call itself stands inside too: whatever panics, only this probe is lost.
+            let report = AssertUnwindSafe(async { probe(check).await }).catch_unwind().await.ok();
+            Finished { endpoint, generation, ended: Instant::now(), report }
+        });
+    }
+
+    fn finish(&mut self, finished: Result<Finished, JoinError>) {
+        // Nobody cancels a probe, and its panics are caught in it.
+        let Ok(Finished { endpoint, generation, ended, report }) = finished else {
+            return;
+        };
+        let report = report.unwrap_or_else(|| {
+            self.panics += 1;
+            tracing::error!(
+                endpoint = endpoint.0,
+                panics = self.panics,
+                "a probe panicked; it starts again in its turn"
+            );
+            ProbeReport::agent_trouble("the probe panicked; the agent's log has more")
+        });
+        if self.assignment.is_current(endpoint, generation) {
+            self.note(endpoint, report, ended);
+        }
+    }
+
+    fn note(&mut self, endpoint: EndpointId, report: ProbeReport, ended: Instant) {
+        let dropped = self.backlog.dropped();
+        let urgency = self.backlog.push(endpoint, report, ended.into_std());
+        if dropped == 0 && self.backlog.dropped() > 0 {
+            tracing::warn!(
+                kept = BACKLOG_OUTCOMES_MAX,
+                "no member takes outcomes: the oldest are dropped from now on"
+            );
+        }
+        let due = match urgency {
+            _ if self.backlog.unsent() >= REPORT_OUTCOMES_MAX => Instant::now(),
+            Urgency::AtOnce => Instant::now(),
+            Urgency::Soon => Instant::now() + REPORT_WAIT,
+        };
+        self.report_due = Some(self.report_due.map_or(due, |before| before.min(due)));
+    }
+
+    // Reporting.
+
+    fn send_due(&mut self) {
+        let Link::Ready(session) = &self.link else {
+            return;
+        };
+        if self.report_due.is_none_or(|due| Instant::now() < due) {
+            return;
+        }
+        self.report_due = None;
+        while self.backlog.unsent() > 0 {
+            let Ok(place) = session.outbox.try_reserve() else {
+                // The network is behind: it gets what there is by then.
+                self.report_due = Some(Instant::now() + REPORT_WAIT);
+                return;
+            };
+            let batch = self.backlog.take_batch(REPORT_OUTCOMES_MAX);
+            place.send(uplink::message::report(batch, std::time::Instant::now()));
+        }
+    }
+
+    fn watch_acknowledgements(&mut self) {
+        let oldest = self.backlog.oldest_sent();
+        self.unanswered = match (oldest, self.unanswered) {
+            (Some(oldest), Some((before, since))) if oldest == before => Some((oldest, since)),
+            (Some(oldest), _) => Some((oldest, Instant::now())),
+            (None, _) => None,
+        };
+        if let (Some((_, since)), Link::Ready(session)) = (self.unanswered, &self.link)
+            && since.elapsed() >= ACKNOWLEDGEMENT_TIMEOUT
+        {
+            session.abandon.cancel();
+            self.close();
+        }
+    }
+
+    // Following the stream.
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Opened(session) => {
+                self.held_until = Some(Instant::now() + HOLD_MAX);
+                self.link = Link::Opened(session);
+            }
+            Event::Assigned(update) => self.assign(update),
+            Event::Acknowledged(sequence) => self.backlog.acknowledge(sequence),
+            Event::Closed => self.close(),
+        }
+    }
+
+    fn close(&mut self) {
+        self.link = Link::Down;
+        self.held_until = None;
+        self.unanswered = None;
+        self.backlog.resend();
+    }
+
+    fn assign(&mut self, update: Update) {
+        let change = self.assignment.apply(update);
+        if change.refused > 0 {
+            tracing::error!(
+                refused = change.refused,
+                kept = CHECKS_MAX,
+                "more checks than one agent takes on"
+            );
+        }
+        self.reschedule(&change.removed, &change.renewed);
+        if !change.renewed.is_empty() || !change.removed.is_empty() {
+            self.backlog.retain(|endpoint| !change.concerns(endpoint));
+        }
+        tracing::info!(
+            checks = self.assignment.len(),
+            renewed = change.renewed.len(),
+            removed = change.removed.len(),
+            dropped = self.backlog.dropped(),
+            "what to probe has changed"
+        );
+        self.link = match std::mem::replace(&mut self.link, Link::Down) {
+            Link::Opened(session) => {
+                self.held_until = None;
+                self.report_due = Some(Instant::now());
+                Link::Ready(session)
+            }
+            link => link,
+        };
+    }
+
+    fn reschedule(&mut self, removed: &HashSet<EndpointId>, renewed: &HashSet<EndpointId>) {
+        removed.iter().for_each(|endpoint| self.schedule.remove(*endpoint));
+        // From the next millisecond on: this one's turns may have been taken already.
+        let now_ms = self.clock.now_ms() + 1;
+        for endpoint in renewed {
+            if let Some(assigned) = self.assignment.get(*endpoint) {
+                self.schedule.insert(*endpoint, assigned.check.interval_ms, now_ms);
+            }
+        }
+    }
+}

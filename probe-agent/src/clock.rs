@@ -1,0 +1,31 @@
+//! The only place that reads the wall clock: once, at the start.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tokio::time::{Duration, Instant};
+
+/// Milliseconds since 1970 as they were at the start, carried on by the monotonic clock (PRB-8).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    wall_ms: u64,
+    start: Instant,
+}
+
+impl Clock {
+    /// Starts at the wall clock's time.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that may")]
+    pub(crate) fn start() -> Self {
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { wall_ms: u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX), start: Instant::now() }
+    }
+
+    /// Now, in milliseconds.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.wall_ms.saturating_add(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// The instant at which [`Self::now_ms`] reaches `ms`.
+    pub(crate) fn instant_of(&self, ms: u64) -> Instant {
+        self.start + Duration::from_millis(ms.saturating_sub(self.wall_ms))
+    }
+}

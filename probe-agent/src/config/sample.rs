@@ -1,0 +1,37 @@
+//! The complete, commented settings file that `waymark-agent config default` prints.
+
+/// Every setting with its default; `name` stands for the machine's own, `region` has none, and `resolver` is the
+/// system's while its line is a comment.
+pub const SAMPLE: &str = r#"# Settings of waymark-agent. Each one is also a flag (--allow-loopback) and an environment variable
+# (WAYMARK_AGENT_ALLOW_LOOPBACK); a flag beats the environment, which beats this file. Lists are separated by commas there.
+
+# The agent's name, unique in the cluster. Default: the machine's name.
+name = "agent-1"
+
+# The region that it probes from. Required; the cluster must know it (waymark region set).
+region = "eu-central"
+
+# Where to find members, in the order in which they are tried. One is enough to begin with, all are better: the agent moves
+# on to the next one when its member fails.
+members = ["http://127.0.0.1:7400"]
+
+# true: probe loopback addresses too, as for a trial on one machine.
+allow_loopback = false
+
+# The resolver that finds the addresses of targets that are names. Default: the system's (/etc/resolv.conf). Names in
+# /etc/hosts are found first.
+# resolver = "127.0.0.1:53"
+
+# What is logged, in RUST_LOG's language; RUST_LOG itself goes first. HUP makes the agent read it again.
+log_level = "info"
+
+# auto (text on a terminal, json elsewhere), text or json.
+log_format = "auto"
+
+# Which addresses are probed. Link-local, multicast, reserved and cloud-metadata addresses are not; private ones are.
+[guard]
+# Networks to probe all the same, as in ["100.64.0.0/10"]. (--guard-allow)
+allow = []
+# Networks never to probe, whatever else is said. (--guard-deny)
+deny = []
+"#;

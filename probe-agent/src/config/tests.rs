@@ -1,0 +1,87 @@
+//! Where settings come from, and how faulty ones are refused (OPS-2, VAL-3).
+
+use super::*;
+
+fn load(file: &str, flags: Flags) -> Result<Config, ConfigError> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("agent.toml");
+    std::fs::write(&path, file).unwrap();
+    Config::load(&Flags { config: Some(path), ..flags })
+}
+
+fn refused(file: &str) -> String {
+    load(file, Flags::default()).unwrap_err().to_string()
+}
+
+#[test]
+fn ops_2_flag_beats_file_beats_default() {
+    let flags = Flags {
+        name: Some("a2".into()),
+        allow_loopback: Some(false),
+        guard_deny: vec!["10.0.0.0/8".parse().unwrap()],
+        ..Flags::default()
+    };
+    let file = "name = \"a1\"\nregion = \"aws:eu-central-1\"\nallow_loopback = true\nresolver = \"127.0.0.1:5353\"\n\
+                [guard]\nallow = [\"100.64.0.0/10\"]\ndeny = [\"192.168.0.0/16\"]\n";
+    let config = load(file, flags).unwrap();
+    assert_eq!((config.name.as_str(), config.region.as_str()), ("a2", "aws:eu-central-1"));
+    assert!(!config.allow_loopback, "a flag can switch off what the file switches on");
+    assert_eq!(config.guard_deny, ["10.0.0.0/8".parse().unwrap()]);
+    assert_eq!(config.guard_allow, ["100.64.0.0/10".parse().unwrap()]);
+    assert_eq!(config.resolver, Some(([127, 0, 0, 1], 5353).into()));
+    assert_eq!(config.members, ["http://127.0.0.1:7400/"]);
+    assert_eq!((config.log_level.as_str(), config.log_format), ("info", LogFormat::Auto));
+}
+
+#[test]
+fn ops_2_the_printed_sample_is_the_defaults() {
+    let flags = Flags { name: Some("agent-1".into()), region: Some("eu-central".into()), ..Flags::default() };
+    let sample = load(SAMPLE, Flags::default()).unwrap();
+    assert_eq!(sample, load("", flags).unwrap());
+    for key in file::KEYS {
+        assert!(
+            SAMPLE.contains(&format!("\n{key} = ")) || SAMPLE.contains(&format!("\n# {key} = ")),
+            "{key}"
+        );
+    }
+    let uncommented = SAMPLE.replace("# resolver", "resolver");
+    assert_eq!(load(&uncommented, Flags::default()).unwrap().resolver, Some(([127, 0, 0, 1], 53).into()));
+}
+
+#[test]
+fn ops_2_faults_name_file_line_and_nearest_key() {
+    for (file, place, hint) in [
+        ("name = \"a1\"\nregoin = \"eu\"\n", "agent.toml:2:1:", "'regoin'; did you mean 'region'"),
+        ("region = \"eu\"\n[guard]\nalow = []\n", "agent.toml:3:1:", "'alow'; did you mean 'allow'"),
+        ("log_format = \"jsn\"\n", "agent.toml:1:14:", "'jsn'; did you mean 'json'"),
+        ("region = eu\n", "agent.toml:1:", ""),
+        ("[guard]\ndeny = [\"10.0.0.0/33\"]\n", "agent.toml:2:", ""),
+    ] {
+        let error = refused(file);
+        assert!(error.contains(place) && error.contains(hint), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+    let missing = Flags { config: Some("nowhere/agent.toml".into()), ..Flags::default() };
+    let error = Config::load(&missing).unwrap_err().to_string();
+    assert!(error.starts_with("nowhere/agent.toml: ") && error.contains("--config"), "{error}");
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused() {
+    for (file, key, word) in [
+        ("name = \"a1\"", "region", "is missing"),
+        ("name = \"a b\"\nregion = \"eu\"", "name", "'a b'"),
+        ("region = \"a:b:c\"", "region", "'a:b:c'"),
+        ("region = \"\"", "region", "''"),
+        ("region = \"eu\"\nmembers = []", "members", "is empty"),
+        ("region = \"eu\"\nmembers = [\"127.0.0.1:7400\"]", "members", "http://HOST:PORT"),
+        ("region = \"eu\"\nmembers = [\"m1:7400\"]", "members", "http://HOST:PORT"),
+        ("region = \"eu\"\nmembers = [\"http://m1\"]", "members", "a host and a port"),
+        ("region = \"eu\"\nmembers = [\"http://m1:0\"]", "members", "a host and a port"),
+        ("region = \"eu\"\nmembers = [\"http://m1:7400/x\"]", "members", "a host and a port"),
+        ("region = \"eu\"\nmembers = [\"https://m1:7400\"]", "members", "TLS"),
+    ] {
+        let error = refused(file);
+        assert!(error.starts_with(&format!("{key}: ")) && error.contains(word), "{file}: {error}");
+    }
+}

@@ -1,0 +1,79 @@
+//! The agent's messages, and what a member's messages say.
+
+use std::time::Instant;
+
+use waymark_core::model::EndpointId;
+use waymark_proto::agent::v1 as wire;
+
+use super::Identity;
+use crate::assignment::Update;
+use crate::backlog::Entry;
+use crate::probe::ProbeReport;
+
+/// The first message on every stream.
+pub(super) fn hello(identity: &Identity) -> wire::AgentMessage {
+    let Identity { agent, region, run } = identity.clone();
+    agent_message(wire::agent_message::Kind::Hello(wire::Hello {
+        agent,
+        region,
+        run,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }))
+}
+
+/// The sign of life that is sent whatever else is (STA-5).
+pub(super) fn heartbeat() -> wire::AgentMessage {
+    agent_message(wire::agent_message::Kind::Heartbeat(wire::Heartbeat {}))
+}
+
+/// The outcomes of `entries`, with their age at `now` (STA-6).
+pub(crate) fn report<'a>(entries: impl Iterator<Item = &'a Entry>, now: Instant) -> wire::AgentMessage {
+    let outcomes = entries.map(|entry| outcome(entry, now)).collect();
+    agent_message(wire::agent_message::Kind::Report(wire::Report { outcomes }))
+}
+
+fn agent_message(kind: wire::agent_message::Kind) -> wire::AgentMessage {
+    wire::AgentMessage { kind: Some(kind) }
+}
+
+fn outcome(entry: &Entry, now: Instant) -> wire::ProbeOutcome {
+    let Entry { sequence, endpoint, ended, report } = entry;
+    let ProbeReport { outcome, address, resolve, connect, tls, first_byte, certificate, detail } = report;
+    let micros = |duration: &Option<std::time::Duration>| {
+        duration.map(|duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
+    };
+    let age = now.saturating_duration_since(*ended);
+    wire::ProbeOutcome {
+        endpoint: endpoint.0,
+        sequence: *sequence,
+        age_ms: u64::try_from(age.as_millis()).unwrap_or(u64::MAX),
+        outcome: Some((*outcome).into()),
+        address: address.map(|address| address.to_string()).unwrap_or_default(),
+        resolve_us: micros(resolve),
+        connect_us: micros(connect),
+        tls_us: micros(tls),
+        first_byte_us: micros(first_byte),
+        certificate_expiry: certificate.and_then(|certificate| certificate.expiry),
+        certificate_valid: certificate.map(|certificate| certificate.is_valid),
+        detail: detail.clone(),
+    }
+}
+
+/// What a member says must be probed. A check that this agent cannot read is left out and logged: the others go on.
+pub(super) fn update(message: wire::Assignment) -> Update {
+    let wire::Assignment { revision, full, checks, removed } = message;
+    tracing::debug!(revision, full, checks = checks.len(), removed = removed.len(), "assignment");
+    let mut removed: Vec<EndpointId> = removed.into_iter().map(EndpointId).collect();
+    let mut readable = Vec::with_capacity(checks.len());
+    for check in checks {
+        let endpoint = EndpointId(check.endpoint);
+        match check.try_into() {
+            Ok(check) => readable.push(check),
+            Err(fault) => {
+                tracing::error!(endpoint = endpoint.0, %fault, "cannot probe this: is the member newer than the agent?");
+                removed.push(endpoint);
+            }
+        }
+    }
+    Update { full, checks: readable, removed }
+}

@@ -1,0 +1,183 @@
+//! One stream to one member, from connecting to its end.
+
+use std::fmt;
+use std::time::Duration;
+
+use http::Uri;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Code, Status, Streaming};
+use waymark_proto::agent::v1::member_message::Kind;
+use waymark_proto::agent::v1::mesh_client::MeshClient;
+use waymark_proto::agent::v1::{AgentMessage, MemberMessage, Welcome};
+
+use super::backoff::Ending;
+use super::{Event, Identity, Session, message};
+
+/// How often a sign of life is sent (STA-5).
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
+/// How long a connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long from Hello to Welcome, which goes through the log, and from there to the assignment.
+const OPENING_TIMEOUT: Duration = Duration::from_secs(5);
+/// A member that sends nothing this long is pinged,
+const PING_INTERVAL: Duration = Duration::from_secs(3);
+/// and given up if it does not answer: a dead machine or a broken path is noticed within 7 s, half of what makes an
+/// agent lost (STA-5).
+const PING_TIMEOUT: Duration = Duration::from_secs(4);
+/// Messages that wait for the network; outcomes beyond it wait in the backlog.
+const OUTBOX_MAX: usize = 16;
+/// Largest message of a member, in bytes: a full assignment of as many checks as an agent takes on, with a header each.
+const MESSAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Flow-control windows in bytes: a full assignment should not wait for round trips.
+const STREAM_WINDOW: u32 = 1024 * 1024;
+const CONNECTION_WINDOW: u32 = 4 * 1024 * 1024;
+
+/// A member, and how to reach it.
+#[derive(Clone, Debug)]
+pub(super) struct Member(Endpoint);
+
+impl Member {
+    pub(super) fn new(url: Uri) -> Self {
+        let endpoint = Endpoint::from(url)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .tcp_nodelay(true)
+            .http2_keep_alive_interval(PING_INTERVAL)
+            .keep_alive_timeout(PING_TIMEOUT)
+            .keep_alive_while_idle(true)
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW);
+        Self(endpoint)
+    }
+}
+
+impl fmt::Display for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.uri().fmt(f)
+    }
+}
+
+/// How a stream ended.
+#[derive(Debug)]
+pub(super) struct End {
+    pub(super) ending: Ending,
+    pub(super) reason: String,
+}
+
+impl End {
+    fn failed(reason: impl Into<String>) -> Self {
+        Self { ending: Ending::Failed, reason: reason.into() }
+    }
+}
+
+impl From<Status> for End {
+    fn from(status: Status) -> Self {
+        let ending = match status.code() {
+            Code::Aborted => Ending::Superseded,
+            Code::InvalidArgument | Code::NotFound | Code::PermissionDenied | Code::Unauthenticated => {
+                Ending::Refused
+            }
+            _ => Ending::Failed,
+        };
+        Self { ending, reason: format!("{:?}: {}", status.code(), status.message()) }
+    }
+}
+
+/// Nobody takes the events any more: the agent is about to end.
+pub(super) struct Unheard;
+
+/// Opens a stream to `member` and serves it until it ends.
+pub(super) async fn hold(
+    member: &Member,
+    identity: &Identity,
+    events: &mpsc::Sender<Event>,
+) -> Result<Unheard, End> {
+    let (outbox, queue) = mpsc::channel(OUTBOX_MAX);
+    // There is room: this is the first message.
+    let _ = outbox.try_send(message::hello(identity));
+    let opened = tokio::select! {
+        opened = open(member, queue) => opened,
+        () = events.closed() => return Ok(Unheard),
+    };
+    let (inbound, welcome) = opened?;
+    tracing::info!(member = %member, name = welcome.member, session = welcome.session, "reporting to this member");
+    serve(inbound, outbox, events).await
+}
+
+async fn open(
+    member: &Member,
+    queue: mpsc::Receiver<AgentMessage>,
+) -> Result<(Streaming<MemberMessage>, Welcome), End> {
+    let channel = member.0.connect().await.map_err(|error| End::failed(chain(&error)))?;
+    let opening = timeout(OPENING_TIMEOUT, greet(channel, queue)).await;
+    opening.map_err(|_| End::failed(format!("no welcome within {} s", OPENING_TIMEOUT.as_secs())))?
+}
+
+async fn greet(
+    channel: Channel,
+    queue: mpsc::Receiver<AgentMessage>,
+) -> Result<(Streaming<MemberMessage>, Welcome), End> {
+    let mut client = MeshClient::new(channel).max_decoding_message_size(MESSAGE_BYTES_MAX);
+    let mut inbound = client.session(ReceiverStream::new(queue)).await?.into_inner();
+    match inbound.message().await?.and_then(|message| message.kind) {
+        Some(Kind::Welcome(welcome)) => Ok((inbound, welcome)),
+        Some(_) => Err(End::failed("the member did not begin with a welcome: is it of another version?")),
+        None => Err(End::failed("the member ended the stream without a welcome")),
+    }
+}
+
+async fn serve(
+    mut inbound: Streaming<MemberMessage>,
+    outbox: mpsc::Sender<AgentMessage>,
+    events: &mpsc::Sender<Event>,
+) -> Result<Unheard, End> {
+    let abandon = CancellationToken::new();
+    let session = Session { outbox: outbox.clone(), abandon: abandon.clone() };
+    if events.send(Event::Opened(session)).await.is_err() {
+        return Ok(Unheard);
+    }
+    let mut heartbeat = interval(HEARTBEAT_INTERVAL);
+    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let assignment_deadline = Instant::now() + OPENING_TIMEOUT;
+    let mut is_assigned = false;
+    loop {
+        let event = tokio::select! {
+            received = inbound.message() => match received?.and_then(|message| message.kind) {
+                Some(Kind::Assignment(assignment)) => {
+                    is_assigned = true;
+                    Event::Assigned(message::update(assignment))
+                }
+                Some(Kind::Acknowledgement(acknowledgement)) => Event::Acknowledged(acknowledgement.sequence),
+                Some(Kind::Welcome(_)) => continue,
+                None => return Err(End::failed("the member ended the stream")),
+            },
+            _ = heartbeat.tick() => {
+                // A full outbox is a sign of life of its own; if it stays full, no acknowledgement comes either.
+                let _ = outbox.try_send(message::heartbeat());
+                continue;
+            }
+            () = sleep_until(assignment_deadline), if !is_assigned => {
+                return Err(End::failed("the member says nothing of what to probe"));
+            }
+            () = abandon.cancelled() => return Err(End::failed("the member acknowledges nothing")),
+            () = events.closed() => return Ok(Unheard),
+        };
+        if events.send(event).await.is_err() {
+            return Ok(Unheard);
+        }
+    }
+}
+
+/// The error and its causes: tonic's own words are only "transport error".
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text = format!("{text}: {cause}");
+        next = cause.source();
+    }
+    text
+}
