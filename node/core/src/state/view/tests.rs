@@ -198,3 +198,22 @@ fn checks_revision_rises_with_checks_and_with_nothing_else() {
     let third = second.after(state.clone(), &[Change::Profile(id)], LogIndex(9));
     assert_eq!(third.checks_revision, state.counter);
 }
+
+/// What a change does not touch is shared, not made again.
+#[test]
+fn a_change_renews_its_own_plan_alone() {
+    let mut state = example_state();
+    let web = add_profile(&mut state, "example.com", "web", &[("192.0.2.1", Online)]);
+    add_profile(&mut state, "example.com", "api", &[("192.0.2.2", Online)]);
+    let before = view(state.clone());
+    let endpoint = state.profiles[&web].endpoints[0].id;
+    set_status(&mut state, web, endpoint, Degraded);
+    let after = before.after(state, &[Change::Health(web)], LogIndex(8));
+    let is_shared = |name: &str| {
+        let plan = |view: &View| view.plan(crate::fixture::name(name).as_wire()).cloned().expect(name);
+        Arc::ptr_eq(&plan(&before), &plan(&after))
+    };
+    assert!(is_shared("api.example.com"));
+    assert!(!is_shared("web.example.com"));
+    assert_eq!(after.checks_revision, before.checks_revision, "health alone changes no check");
+}
