@@ -1,14 +1,17 @@
 //! What a client is answered, and why.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-use anyhow::{Result, ensure};
-use waymark_core::answer::{Answer, Query, Rcode, Record, RecordData, RecordType, decide};
+use anyhow::{Context, Result, ensure};
+use waymark_core::answer::{Answer, Query, Record, RecordType, decide};
+use waymark_core::explain::ProfileExplanation;
 use waymark_core::model::Name;
 use waymark_core::routing::NoTrace;
 use waymark_core::state::View;
 
 use crate::arguments::Arguments;
+use crate::show;
 use crate::world::World;
 
 /// The client when none is named.
@@ -33,22 +36,36 @@ pub(crate) fn explain(world: &World, arguments: &mut Arguments) -> Result<Vec<St
         Some(zone) => format!("zone {zone}"),
         None => "no zone of ours".to_owned(),
     }];
-    for asked in &explanation.profiles {
-        let profile = &asked.plan.profile;
-        lines.push(format!(
-            "profile {} at revision {}, pool {:?}",
-            profile.name, profile.revision, asked.pool
-        ));
-        let chosen = asked.chosen.and_then(|place| profile.endpoints.get(place));
-        let chosen = chosen.map_or("nobody".to_owned(), |endpoint| endpoint.name.to_string());
-        for (endpoint, explanation) in profile.endpoints.iter().zip(&asked.endpoints) {
-            lines.push(format!("  {} {}", endpoint.name, explanation.reason));
-        }
-        lines.push(format!("  chosen {chosen}: {}", asked.rule));
-    }
+    lines.extend(explanation.profiles.iter().flat_map(explain_profile));
     lines.push(format!("because {}", explanation.reason));
     lines.extend(describe(&answer));
     Ok(lines)
+}
+
+fn explain_profile(asked: &ProfileExplanation) -> Vec<String> {
+    let profile = &asked.plan.profile;
+    let pool = asked.pool.as_str();
+    let mut lines = vec![format!("profile {} at revision {}, pool {pool}", profile.name, profile.revision)];
+    for (planned, explained) in asked.plan.endpoints.iter().zip(&asked.endpoints) {
+        let regions = show::describe_regions(&explained.regions);
+        let regions = if regions.is_empty() { regions } else { format!("; {regions}") };
+        lines.push(format!("  {} {}{regions}", planned.endpoint.name, explained.reason));
+    }
+    lines.push(format!("  draw {:016x}: {}", asked.draw, asked.rule));
+    lines
+}
+
+/// How often each answer section comes out of as many draws.
+pub(crate) fn count(world: &World, arguments: &mut Arguments) -> Result<Vec<String>> {
+    let draws: u64 = arguments.number("draws")?.context("draws= is missing")?;
+    let (query, _) = query(arguments)?;
+    let mut counts = BTreeMap::<String, u64>::new();
+    for draw in 0..draws {
+        let answer = decide(&world.view, &query, draw, &mut NoTrace);
+        let data: Vec<String> = answer.answers.iter().map(|record| record.data.to_string()).collect();
+        *counts.entry(data.join(" → ")).or_default() += 1;
+    }
+    Ok(counts.into_iter().map(|(data, count)| format!("{count} × {data}")).collect())
 }
 
 fn query(arguments: &mut Arguments) -> Result<(Query, u64)> {
@@ -60,11 +77,7 @@ fn query(arguments: &mut Arguments) -> Result<(Query, u64)> {
 }
 
 fn describe(answer: &Answer) -> Vec<String> {
-    let rcode = match answer.rcode {
-        Rcode::NoError => "NOERROR",
-        Rcode::NxDomain => "NXDOMAIN",
-        Rcode::Refused => "REFUSED",
-    };
+    let rcode = answer.rcode.as_str();
     let authoritative = if answer.authoritative { " aa" } else { "" };
     let mut lines = vec![format!("{rcode}{authoritative}")];
     lines.extend(answer.answers.iter().map(|record| format!("  {}", describe_record(record))));
@@ -74,15 +87,6 @@ fn describe(answer: &Answer) -> Vec<String> {
 }
 
 fn describe_record(record: &Record) -> String {
-    let data = match &record.data {
-        RecordData::A(address) => format!("A {address}"),
-        RecordData::Aaaa(address) => format!("AAAA {address}"),
-        RecordData::Cname(name) => format!("CNAME {name}"),
-        RecordData::Ns(name) => format!("NS {name}"),
-        RecordData::Soa(soa) => format!(
-            "SOA {} {} {} {} {} {} {}",
-            soa.primary, soa.mailbox, soa.serial, soa.refresh, soa.retry, soa.expire, soa.minimum
-        ),
-    };
-    format!("{} {} {data}", record.name, record.ttl)
+    let Record { name, ttl, data } = record;
+    format!("{name} {ttl} {} {data}", data.record_type())
 }

@@ -189,7 +189,7 @@ fn describe(event: &Event) -> String {
     format!("{subject}: {from} → {} ({cause})", event.to.as_str())
 }
 
-fn describe_regions(regions: &[RegionalVerdict]) -> String {
+pub(crate) fn describe_regions(regions: &[RegionalVerdict]) -> String {
     let describe = |region: &RegionalVerdict| {
         let agents: Vec<String> = region
             .agents

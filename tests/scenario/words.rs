@@ -22,6 +22,7 @@
 //! zone show NAME          agents                      regions
 //! events [PROFILE]
 //! ask NAME [TYPE] [draw=N] [from=ADDRESS]
+//! count NAME [TYPE] draws=N                               how often each answer comes out of the draws 0 … N-1
 //! explain NAME [TYPE] [draw=N] [from=ADDRESS]
 //! ```
 //!
@@ -60,6 +61,7 @@ pub(crate) fn obey(world: &mut World, command: &[String]) -> Result<Vec<String>>
         "regions" => show::regions(world),
         "events" => show::events(world, arguments.rest().first())?,
         "ask" => ask::ask(world, &mut arguments)?,
+        "count" => ask::count(world, &mut arguments)?,
         "explain" => ask::explain(world, &mut arguments)?,
         verb => {
             let mark = arguments.number("mark")?;
