@@ -30,12 +30,14 @@ pub struct View {
 }
 
 impl View {
-    /// The view of `state`, built from nothing: after a restart or a snapshot.
+    /// The view of `state`, built from nothing: after a restart or a snapshot. What agents probed before is unknown, so
+    /// the checks count as changed.
     pub fn of(state: State, applied: LogIndex) -> Self {
         let zones = state.zones.keys().cloned().map(Change::Zone);
         let profiles = state.profiles.keys().copied().map(Change::Profile);
         let changes: Vec<Change> = zones.chain(profiles).collect();
-        Self::default().after(state, &changes, applied)
+        let view = Self::default().after(state, &changes, applied);
+        Self { checks_revision: view.state.counter, ..view }
     }
 
     /// The view after `changes` led to `state`; costs no more the more profiles there are.

@@ -197,6 +197,13 @@ fn checks_revision_rises_with_checks_and_with_nothing_else() {
     edit_profile(&mut state, id, |profile| profile.monitor.path = Some("/health".to_owned()));
     let third = second.after(state.clone(), &[Change::Profile(id)], LogIndex(9));
     assert_eq!(third.checks_revision, state.counter);
+
+    remove_profile(&mut state, id);
+    assert_eq!(
+        view(state.clone()).checks_revision,
+        state.counter,
+        "a snapshot may have taken every check away"
+    );
 }
 
 /// What a change does not touch is shared, not made again.
