@@ -70,3 +70,16 @@ fn fail(packet: &[u8], out: &mut Vec<u8>) -> Verdict {
     out.resize(HEADER_LEN, 0);
     Verdict::Reply(SERVER_FAILURE & 0xf)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dns_13_a_failure_is_told_and_not_passed_over_in_silence() {
+        let query = [0x12, 0x34, 0x79, 0xff, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1];
+        let mut out = b"half of an answer".to_vec();
+        assert_eq!(fail(&query, &mut out), Verdict::Reply(2));
+        assert_eq!(out, [0x12, 0x34, 0xf9, 0x02, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+}

@@ -7,3 +7,4 @@ mod packets;
 mod sockets;
 mod tcp;
 mod udp;
+mod zone;

@@ -108,8 +108,8 @@ async fn dns_13_a_dropped_message_leaves_the_connection_open() {
 
 #[tokio::test]
 async fn dns_14_who_asks_nothing_is_closed() {
-    let idle = Duration::from_millis(300);
-    let door = Door::open_with(limits(100, 100, 300));
+    let idle = Duration::from_secs(1);
+    let door = Door::open_with(limits(100, 100, 1_000));
     let begun = Instant::now();
     let mut silent = connect(door.address).await;
     let mut half = connect(door.address).await;
@@ -117,14 +117,14 @@ async fn dns_14_who_asks_nothing_is_closed() {
     let mut http = connect(door.address).await;
     http.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it can be sent");
     let mut asking = connect(door.address).await;
-    while begun.elapsed() < idle * 3 {
+    while begun.elapsed() < idle * 2 {
         assert!(is_answered(&mut asking, 5).await, "whoever asks is not idle");
-        tokio::time::sleep(idle / 10).await;
+        tokio::time::sleep(idle / 20).await;
     }
     for stream in [&mut silent, &mut half, &mut http, &mut asking] {
         assert!(is_closed(stream).await);
     }
-    assert!(begun.elapsed() < DEADLINE / 2);
+    assert!(begun.elapsed() < DEADLINE);
     door.shut().await;
 }
 
@@ -170,7 +170,10 @@ async fn dns_14_silent_connections_keep_nobody_out() {
     udp.send_to(&numbered(1), door.address).await.expect("it can be sent");
     timeout(DEADLINE, udp.recv(&mut [0; 512])).await.expect("in time").expect("a reply");
     assert!(is_answered(&mut connect(door.address).await, 2).await);
-    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < DEADLINE / 2,
+        "nobody had to wait until the silent ones were closed for being idle"
+    );
     let counts = door.statistics.counts();
     assert_eq!(counts.connections, 501);
     assert!(counts.evictions >= 501 - 64, "{counts:?}");
@@ -227,7 +230,7 @@ async fn dns_22_silent_connections_do_not_hold_up_the_end() {
     }
     let begun = Instant::now();
     door.shut().await;
-    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     for stream in &mut streams {
         assert!(is_closed(stream).await);
     }
