@@ -1,6 +1,7 @@
 //! A member: consensus at the bottom, the four doors (ingest, admin, dns, web) above it, put together here.
 
 pub mod acceptor;
+pub mod admin;
 pub mod chance;
 pub mod clock;
 pub mod config;

@@ -13,18 +13,34 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
 use waymark_core::model::Violation;
 use waymark_core::state::Rejection;
 
-/// Most violations that a status carries: details travel in a header block, which peers bound. A wish that breaks
-/// more rules is told how many more there are.
-pub const VIOLATIONS_MAX: usize = 500;
+/// Most bytes of violations that a status carries. They travel in a header block, a third longer, beside the message;
+/// clients of several languages take 8 KiB of those and break on more. A wish that breaks more rules than fit is told
+/// how many more there are.
+pub const DETAILS_BYTES_MAX: usize = 4 << 10;
 
-/// Most violations that the status's message repeats, for clients that read no details.
+/// Most bytes of the message, which repeats the first violations for clients that read no details.
+const MESSAGE_BYTES_MAX: usize = 512;
+
+/// Most violations that the message repeats.
 const MESSAGE_VIOLATIONS_MAX: usize = 3;
+
+/// The longest text of one violation, in bytes: it may quote what was given.
+const TEXT_BYTES_MAX: usize = 400;
 
 /// The status that lists `violations`.
 pub fn invalid(violations: &[Violation]) -> Status {
-    let field = |violation: &Violation| FieldViolation::new(&violation.field, &violation.description);
-    let mut fields: Vec<FieldViolation> = violations.iter().take(VIOLATIONS_MAX).map(field).collect();
-    if let Some(more) = violations.len().checked_sub(VIOLATIONS_MAX).filter(|more| *more > 0) {
+    let mut bytes = 0;
+    let mut fields: Vec<FieldViolation> = violations
+        .iter()
+        .map(|Violation { field, description }| {
+            FieldViolation::new(shortened(field, TEXT_BYTES_MAX), shortened(description, TEXT_BYTES_MAX))
+        })
+        .take_while(|FieldViolation { field, description, .. }| {
+            bytes += field.len() + description.len() + PROTOBUF_BYTES;
+            bytes <= DETAILS_BYTES_MAX
+        })
+        .collect();
+    if let Some(more) = violations.len().checked_sub(fields.len()).filter(|more| *more > 0) {
         fields.push(FieldViolation::new("", format!("and {more} more")));
     }
     Status::with_error_details(
@@ -34,13 +50,29 @@ pub fn invalid(violations: &[Violation]) -> Status {
     )
 }
 
+/// What protobuf adds to the two texts of a violation.
+const PROTOBUF_BYTES: usize = 9;
+
 fn summary(violations: &[Violation]) -> String {
     let mut lines: Vec<String> =
         violations.iter().take(MESSAGE_VIOLATIONS_MAX).map(ToString::to_string).collect();
-    if violations.len() > lines.len() {
-        lines.push(format!("and {} more", violations.len() - lines.len()));
+    let more = violations.len() - lines.len();
+    if more > 0 {
+        lines.push(format!("and {more} more"));
     }
-    lines.join("; ")
+    shortened(&lines.join("; "), MESSAGE_BYTES_MAX)
+}
+
+/// `text`, or as much of it as `max` bytes hold, and an ellipsis.
+fn shortened(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let mut end = max;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", &text[..end])
 }
 
 /// The status for a refused command.
@@ -80,11 +112,27 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_violations_is_bounded() {
-        let sent = vec![Violation::new("ttl", "bad"); VIOLATIONS_MAX + 2];
+    fn sec_6_the_violations_of_a_status_are_bounded_and_counted() {
+        let sent: Vec<Violation> = (0..1_000)
+            .map(|place| Violation::new(format!("endpoints[{place}].weight"), "1001 is outside 1–1000"))
+            .collect();
         let read = violations(&invalid(&sent));
-        assert_eq!(read.len(), VIOLATIONS_MAX + 1);
-        assert_eq!(read[VIOLATIONS_MAX].description, "and 2 more");
+        let shown = read.len() - 1;
+        assert!((60..1_000).contains(&shown), "{shown}");
+        assert_eq!(read[..shown], sent[..shown]);
+        assert_eq!(read[shown], Violation::new("", format!("and {} more", 1_000 - shown)));
+    }
+
+    #[test]
+    fn sec_6_a_violation_that_quotes_a_lot_is_shortened() {
+        let status =
+            invalid(&[Violation::new("target", "\u{fc}".repeat(4_000)), Violation::new("ttl", "bad")]);
+        assert!(
+            status.details().len() < DETAILS_BYTES_MAX && status.message().len() <= MESSAGE_BYTES_MAX + 3
+        );
+        let read = violations(&status);
+        assert!(read[0].description.ends_with("\u{fc}…"));
+        assert_eq!(read[1], Violation::new("ttl", "bad"));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Events: as snapshots keep them, and as operators see them (STA-12).
 
-use waymark_core::health::{EndpointStatus, Outcome, OutcomeClass, ProfileStatus};
+use waymark_core::health::{EndpointStatus, ProfileStatus};
 use waymark_core::model::{Caseless, EndpointId, LogIndex, ProfileId, Revision, Timestamp};
 use waymark_core::state::{Event, EventCause, EventId, EventStatus, Subject};
 
-use super::{Malformed, each, number, required};
+use super::{Malformed, cause_text, each, number, required};
 use crate::admin::v1 as wire;
 use crate::storage::v1 as stored;
 use crate::storage::v1::stored_event::Cause;
@@ -19,27 +19,6 @@ pub fn event_id_text(cluster: &str, id: EventId) -> String {
 pub fn event_id(cluster: &str, text: &str) -> Option<EventId> {
     let (counter, ordinal) = text.strip_prefix(cluster)?.strip_prefix('-')?.split_once('-')?;
     Some(EventId { counter: Revision(counter.parse().ok()?), ordinal: ordinal.parse().ok()? })
-}
-
-/// An outcome in words: `ok 200`, `status 503`, `timeout`.
-pub fn outcome_text(outcome: Outcome) -> String {
-    let Outcome { class, status } = outcome;
-    status.map_or_else(|| class.as_str().to_owned(), |status| format!("{} {status}", class.as_str()))
-}
-
-/// One line that says why a status changed.
-pub fn cause_text(cause: &EventCause) -> String {
-    match cause {
-        EventCause::Outcome { agent, outcome, regions: _ } if outcome.class == OutcomeClass::Ok => {
-            format!("a success at agent '{agent}' ({})", outcome_text(*outcome))
-        }
-        EventCause::Outcome { agent, outcome, regions: _ } => {
-            format!("a failure at agent '{agent}' ({})", outcome_text(*outcome))
-        }
-        EventCause::Silence { agent, regions: _ } => format!("nothing was heard from agent '{agent}'"),
-        EventCause::Configuration { author } => format!("a change by {author}"),
-        EventCause::Endpoints => "follows from the endpoints".to_owned(),
-    }
 }
 
 /// The event as operators see it.

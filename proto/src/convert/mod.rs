@@ -2,6 +2,7 @@
 //! it is handled. What comes from a person goes through the patches and wishes, which name every fault at once; what
 //! comes from a member of ours or from a disk is [`Malformed`] at its first fault.
 
+mod cause;
 mod check;
 mod command;
 mod event;
@@ -17,8 +18,9 @@ mod tests;
 mod wish;
 mod words;
 
+pub use cause::{cause_text, outcome_text};
 pub use command::{entry_message, entry_parts, request_id};
-pub use event::{cause_text, event_id, event_id_text, event_message, outcome_text};
+pub use event::{event_id, event_id_text, event_message};
 pub use health::{verdict_message, verdict_of};
 pub use patch::{
     ENDPOINT_PATHS, PROFILE_PATHS, ZONE_PATHS, endpoint_message, endpoint_patch, profile_message,

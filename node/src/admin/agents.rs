@@ -1,0 +1,79 @@
+//! The agents that the cluster knows, and the members that hold their streams.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use tonic::{Request, Response, Status};
+use waymark_core::model::{Caseless, MemberId, Violations};
+use waymark_core::state::Action;
+use waymark_proto::admin::v1::{
+    Agent, DeleteRequest, GetRequest, ListAgentsResponse, ListRequest, WriteResponse, agents_server,
+};
+
+use super::caller::Caller;
+use super::handles::{Handles, Marks, named};
+use super::{fault, page};
+
+/// The service.
+#[derive(Clone)]
+pub(super) struct AgentsService {
+    handles: Handles,
+}
+
+impl AgentsService {
+    pub(super) fn new(handles: Handles) -> Self {
+        Self { handles }
+    }
+
+    async fn member_names(&self) -> BTreeMap<MemberId, String> {
+        let members = self.handles.consensus.status().await.members;
+        members.into_iter().map(|member| (member.id, member.name)).collect()
+    }
+}
+
+#[tonic::async_trait]
+impl agents_server::Agents for AgentsService {
+    async fn get_agent(&self, request: Request<GetRequest>) -> Result<Response<Agent>, Status> {
+        let GetRequest { name, read } = request.into_inner();
+        let mut violations = Violations::new();
+        named(&name, "name", &mut violations);
+        fault::refuse_if_any(violations)?;
+        let view = self.handles.view(read).await?;
+        match view.state.agents.get(&Caseless::new(&name)) {
+            Some(agent) => Ok(Response::new(message(agent, &self.member_names().await))),
+            None => Err(fault::not_found("agent", &name, view.state.agents.keys().map(Caseless::as_str))),
+        }
+    }
+
+    async fn list_agents(
+        &self,
+        request: Request<ListRequest>,
+    ) -> Result<Response<ListAgentsResponse>, Status> {
+        let ListRequest { page, read } = request.into_inner();
+        let mut violations = Violations::new();
+        let wanted = page::wanted(page, page::is_name, &mut violations);
+        fault::refuse_if_any(violations)?;
+        let view = self.handles.view(read).await?;
+        let members = self.member_names().await;
+        let start = wanted.behind.map_or(Bound::Unbounded, |token| Bound::Excluded(Caseless::new(&token)));
+        let objects = view.state.agents.range((start, Bound::Unbounded));
+        let objects = objects.map(|(name, agent)| (name.to_string(), message(agent, &members)));
+        let (agents, next_page_token) = page::cut(objects, wanted.size);
+        Ok(Response::new(ListAgentsResponse { agents, next_page_token }))
+    }
+
+    async fn delete_agent(&self, request: Request<DeleteRequest>) -> Result<Response<WriteResponse>, Status> {
+        let caller = Caller::of(&request);
+        let DeleteRequest { name, write } = request.into_inner();
+        let mut violations = Violations::new();
+        let marks =
+            Marks::of_unbound(write, "cannot be given here: an agent has no revision", &mut violations);
+        named(&name, "name", &mut violations);
+        self.handles.write(caller, marks, Some(Action::ForgetAgent { name }.into()), violations).await
+    }
+}
+
+/// The agent as it is shown: with the name of its member, if that is one of the cluster still.
+fn message(agent: &waymark_core::model::Agent, members: &BTreeMap<MemberId, String>) -> Agent {
+    Agent { member: members.get(&agent.member).cloned().unwrap_or_default(), ..agent.into() }
+}

@@ -1,0 +1,125 @@
+//! What a query would be answered on this member, and why (RTE-15): by the function that answers queries.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use tonic::{Request, Response, Status};
+use waymark_core::answer::{Query, Record};
+use waymark_core::explain::{self, explain};
+use waymark_core::model::{Name, RecordType, Violations};
+use waymark_core::state::PlannedEndpoint;
+use waymark_proto::admin::v1::{
+    self, AnswerRecord, EndpointExplanation, ExplainRequest, Explanation, ProfileExplanation, answers_server,
+};
+
+use super::fault;
+use super::handles::Handles;
+use super::shown::Shown;
+use crate::chance;
+
+/// The service.
+#[derive(Clone)]
+pub(super) struct AnswersService {
+    handles: Handles,
+}
+
+impl AnswersService {
+    pub(super) fn new(handles: Handles) -> Self {
+        Self { handles }
+    }
+}
+
+#[tonic::async_trait]
+impl answers_server::Answers for AnswersService {
+    async fn explain(&self, request: Request<ExplainRequest>) -> Result<Response<Explanation>, Status> {
+        let (query, draw) = query_of(request.into_inner())?;
+        let view = self.handles.reader.view();
+        let explained = explain(&view, &query, draw);
+        let shown = Shown::of(&view.state);
+        let records = |records: &[Record]| records.iter().map(record_message).collect();
+        Ok(Response::new(Explanation {
+            zone: explained.zone.as_ref().map(Name::to_string).unwrap_or_default(),
+            member: self.handles.consensus.name(),
+            applied: view.applied.0,
+            client: query.source.to_string(),
+            client_from: "source".to_owned(),
+            draw,
+            rcode: explained.answer.rcode.as_str().to_owned(),
+            answers: records(&explained.answer.answers),
+            authority: records(&explained.answer.authority),
+            additional: records(&explained.answer.additional),
+            profiles: explained.profiles.iter().map(|profile| profile_message(profile, &shown)).collect(),
+            reason: explained.reason,
+            r#type: query.record_type.to_string(),
+            name: query.name.to_string(),
+        }))
+    }
+}
+
+/// The query and the draw; every fault of the request is found at once.
+fn query_of(request: ExplainRequest) -> Result<(Query, u64), Status> {
+    let ExplainRequest { name, r#type, client, draw } = request;
+    let mut violations = Violations::new();
+    let parsed = Name::parse(&name).map_err(|fault| violations.add("name", format!("'{name}' {fault}"))).ok();
+    let record_type = if r#type.is_empty() { Ok(RecordType::A) } else { r#type.parse::<RecordType>() };
+    let record_type = record_type.map_err(|fault| violations.add("type", fault.to_string())).ok();
+    let source = if client.is_empty() { Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)) } else { client.parse() };
+    let source =
+        source.map_err(|_| violations.add("client", format!("'{client}' is no IPv4 or IPv6 address"))).ok();
+    match (parsed, record_type, source) {
+        (Some(name), Some(record_type), Some(source)) => {
+            // An IPv4 client behind an IPv6 socket is an IPv4 client (RTE-1).
+            let query = Query { name, record_type, source: IpAddr::to_canonical(&source) };
+            Ok((query, draw.unwrap_or_else(chance::draw)))
+        }
+        _ => Err(fault::refuse(violations)),
+    }
+}
+
+fn profile_message(explained: &explain::ProfileExplanation, shown: &Shown<'_>) -> ProfileExplanation {
+    let explain::ProfileExplanation { plan, pool, endpoints, chosen, rule, draw } = explained;
+    let chosen = chosen.and_then(|place| plan.endpoints.get(place));
+    let endpoints = plan.endpoints.iter().zip(endpoints);
+    ProfileExplanation {
+        profile: plan.profile.name.to_string(),
+        revision: plan.profile.revision.0,
+        routing: v1::Routing::from(plan.profile.routing).into(),
+        status: shown.profile_status(plan.profile.id).into(),
+        pool: pool.as_str().to_owned(),
+        endpoints: endpoints
+            .map(|(planned, explained)| endpoint_message(planned, explained, shown))
+            .collect(),
+        chosen: chosen.map(|planned| planned.endpoint.name.to_string()).unwrap_or_default(),
+        rule: rule.clone(),
+        draw: *draw,
+    }
+}
+
+fn endpoint_message(
+    planned: &PlannedEndpoint,
+    explained: &explain::EndpointExplanation,
+    shown: &Shown<'_>,
+) -> EndpointExplanation {
+    let PlannedEndpoint { endpoint, status, .. } = planned;
+    let explain::EndpointExplanation { standing, reason, regions } = explained;
+    EndpointExplanation {
+        name: endpoint.name.to_string(),
+        target: endpoint.target.to_string(),
+        in_pool: standing.is_in(),
+        reason: reason.clone(),
+        status: v1::Status::from(*status).into(),
+        regions: shown.regions(regions.clone()),
+        priority: endpoint.priority,
+        weight: endpoint.effective_weight(),
+    }
+}
+
+/// A record as `dig` shows it: names end with a dot.
+fn record_message(record: &Record) -> AnswerRecord {
+    let Record { name, ttl, data } = record;
+    AnswerRecord {
+        name: format!("{name}."),
+        ttl: *ttl,
+        r#type: data.record_type().to_string(),
+        data: data.to_string(),
+    }
+}

@@ -1,0 +1,123 @@
+//! The cluster itself: founding it, taking members in, and how it stands.
+
+use tonic::codegen::http::Uri;
+use tonic::{Request, Response, Status};
+use waymark_core::model::Violations;
+use waymark_proto::admin::v1::{
+    AddMemberRequest, ClusterStatus, GetClusterRequest, InitClusterRequest, InitClusterResponse, Member,
+    Role, cluster_server,
+};
+
+use super::fault;
+use super::handles::Handles;
+use crate::raft;
+
+/// The service.
+#[derive(Clone)]
+pub(super) struct ClusterService {
+    handles: Handles,
+}
+
+impl ClusterService {
+    pub(super) fn new(handles: Handles) -> Self {
+        Self { handles }
+    }
+}
+
+#[tonic::async_trait]
+impl cluster_server::Cluster for ClusterService {
+    async fn init_cluster(
+        &self,
+        _request: Request<InitClusterRequest>,
+    ) -> Result<Response<InitClusterResponse>, Status> {
+        let consensus = &self.handles.consensus;
+        let cluster_id = consensus.init().await.map_err(|error| fault::membership(&error))?;
+        let own = consensus.id();
+        let members = consensus.status().await.members;
+        let member = members.into_iter().find(|member| Some(member.id) == own).map(member_message);
+        Ok(Response::new(InitClusterResponse { cluster_id, member }))
+    }
+
+    async fn add_member(&self, request: Request<AddMemberRequest>) -> Result<Response<Member>, Status> {
+        let AddMemberRequest { address } = request.into_inner();
+        let mut violations = Violations::new();
+        if !is_address(&address) {
+            let description = format!("'{address}' is no address of a member, as in http://192.0.2.12:7400");
+            violations.add("address", description);
+        }
+        fault::refuse_if_any(violations)?;
+        let member = self.handles.consensus.add(&address).await.map_err(|error| fault::membership(&error))?;
+        Ok(Response::new(member_message(member)))
+    }
+
+    async fn get_cluster(
+        &self,
+        _request: Request<GetClusterRequest>,
+    ) -> Result<Response<ClusterStatus>, Status> {
+        let counter = self.handles.reader.view().state.counter;
+        let raft::ClusterStatus {
+            cluster_id,
+            answered_by,
+            leader,
+            term,
+            last_log,
+            applied,
+            quorum_age,
+            members,
+        } = self.handles.consensus.status().await;
+        Ok(Response::new(ClusterStatus {
+            cluster_id,
+            answered_by,
+            leader_id: leader.map(|id| id.0).unwrap_or_default(),
+            term,
+            last_log: last_log.0,
+            applied: applied.0,
+            members: members.into_iter().map(member_message).collect(),
+            quorum_age_ms: quorum_age.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX)),
+            counter: counter.0,
+        }))
+    }
+}
+
+/// Is it a URL with host and port, and nothing behind them?
+fn is_address(text: &str) -> bool {
+    let Ok(uri) = text.parse::<Uri>() else { return false };
+    let is_grpc = matches!(uri.scheme_str(), Some("http" | "https"));
+    let is_whole =
+        uri.host().is_some_and(|host| !host.is_empty()) && uri.port_u16().is_some_and(|port| port > 0);
+    is_grpc && is_whole && uri.path() == "/" && uri.query().is_none()
+}
+
+fn member_message(member: raft::MemberStatus) -> Member {
+    let raft::MemberStatus { id, name, role, grpc, dns, http, applied } = member;
+    let role = match role {
+        raft::Role::Leader => Role::Leader,
+        raft::Role::Follower => Role::Follower,
+        raft::Role::Learner => Role::Learner,
+    };
+    Member { id: id.0, name, role: role.into(), grpc, dns, http, applied: applied.map(|applied| applied.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clu_1_a_member_is_named_by_a_url_with_host_and_port() {
+        for good in ["http://192.0.2.12:7400", "http://[2001:db8::1]:7400/", "https://m2.example:7400"] {
+            assert!(is_address(good), "{good}");
+        }
+        for bad in [
+            "",
+            "m2",
+            "m2:7400",
+            "192.0.2.12:7400",
+            "http://m2",
+            "http://:7400",
+            "ftp://m2:1",
+            "http://m2:7400/x",
+        ] {
+            assert!(!is_address(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What this door asks of the cluster, as one trait: Raft's handles answer it for a member, a double in the tests.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use waymark_core::model::{LogIndex, MemberId};
+use waymark_core::state::Command;
+
+use crate::raft::{
+    ClusterStatus, MemberStatus, Membership, MembershipError, ProposeError, Proposed, Proposer,
+};
+
+/// The cluster, as the operators' API sees it. Each method means what its namesake of [`Proposer`] or [`Membership`]
+/// does.
+#[async_trait]
+pub(super) trait Consensus: Send + Sync + 'static {
+    /// See [`Proposer::propose`].
+    async fn propose(&self, commands: Vec<Command>) -> Result<Proposed, ProposeError>;
+    /// See [`Proposer::read_barrier`].
+    async fn read_barrier(&self) -> Result<(), ProposeError>;
+    /// See [`Membership::init`].
+    async fn init(&self) -> Result<String, MembershipError>;
+    /// See [`Membership::add`].
+    async fn add(&self, address: &str) -> Result<MemberStatus, MembershipError>;
+    /// See [`Membership::status`].
+    async fn status(&self) -> ClusterStatus;
+    /// See [`Membership::await_applied`].
+    async fn await_applied(&self, member: MemberId, index: LogIndex, within: Duration) -> bool;
+    /// See [`Membership::id`].
+    fn id(&self) -> Option<MemberId>;
+    /// See [`Membership::name`].
+    fn name(&self) -> String;
+}
+
+/// Raft's handles, side by side.
+#[derive(Clone, Debug)]
+pub(super) struct RaftHandles {
+    /// Takes the writes.
+    pub(super) proposer: Proposer,
+    /// Knows the members.
+    pub(super) membership: Membership,
+}
+
+#[async_trait]
+impl Consensus for RaftHandles {
+    async fn propose(&self, commands: Vec<Command>) -> Result<Proposed, ProposeError> {
+        self.proposer.propose(commands).await
+    }
+
+    async fn read_barrier(&self) -> Result<(), ProposeError> {
+        self.proposer.read_barrier().await
+    }
+
+    async fn init(&self) -> Result<String, MembershipError> {
+        self.membership.init().await
+    }
+
+    async fn add(&self, address: &str) -> Result<MemberStatus, MembershipError> {
+        self.membership.add(address).await
+    }
+
+    async fn status(&self) -> ClusterStatus {
+        self.membership.status().await
+    }
+
+    async fn await_applied(&self, member: MemberId, index: LogIndex, within: Duration) -> bool {
+        self.membership.await_applied(member, index, within).await
+    }
+
+    fn id(&self) -> Option<MemberId> {
+        self.membership.id()
+    }
+
+    fn name(&self) -> String {
+        self.membership.name().to_owned()
+    }
+}

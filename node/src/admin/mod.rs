@@ -1,0 +1,31 @@
+//! The operators' API: one file a service, over handles that it is given. Writes go to the log through `Proposer`, reads
+//! come from the view, and any member takes any call.
+//!
+//! ```text
+//!  message ─▶ zones, profiles … ─▶ wish ─▶ handles.write ─▶ consensus ─▶ the log
+//!                                          handles.view  ◀─ publication ◀─┘
+//! ```
+
+mod agents;
+mod answers;
+mod caller;
+mod cluster;
+mod consensus;
+mod endpoints;
+mod events;
+mod fault;
+mod handles;
+pub mod limits;
+mod page;
+mod profiles;
+mod regions;
+mod services;
+mod shown;
+mod statuses;
+#[cfg(test)]
+mod tests;
+mod watch;
+mod wish;
+mod zones;
+
+pub use services::services;

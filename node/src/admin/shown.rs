@@ -1,0 +1,72 @@
+//! How status is shown: every endpoint with what each region says of it.
+
+use std::collections::BTreeSet;
+
+use waymark_core::health::{EndpointHealth, RegionalVerdict, regional_verdicts};
+use waymark_core::model::{Caseless, Endpoint, Profile, ProfileId};
+use waymark_core::state::State;
+use waymark_proto::admin::v1;
+
+/// A state, and what is the same for each of its endpoints.
+pub(super) struct Shown<'a> {
+    state: &'a State,
+    /// The declared regions in which an agent lives: they are shown even where they have no verdict.
+    manned: BTreeSet<&'a Caseless>,
+}
+
+impl<'a> Shown<'a> {
+    /// Shows `state`.
+    pub(super) fn of(state: &'a State) -> Self {
+        let living = state.agents.values().filter(|agent| !agent.lost).map(|agent| &agent.region);
+        Self { state, manned: living.filter(|region| state.regions.contains_key(*region)).collect() }
+    }
+
+    /// A profile's status and that of its endpoints.
+    pub(super) fn profile(&self, profile: &Profile) -> v1::ProfileStatus {
+        let health = self.state.profile_health.get(&profile.id);
+        v1::ProfileStatus {
+            name: profile.name.to_string(),
+            full_name: profile.full_name.to_string(),
+            status: self.profile_status(profile.id).into(),
+            since_ms: health.map(|health| health.since.0).unwrap_or_default(),
+            routing: v1::Routing::from(profile.routing).into(),
+            endpoints: profile.endpoints.iter().map(|endpoint| self.endpoint(endpoint)).collect(),
+            revision: profile.revision.0,
+        }
+    }
+
+    /// The status of the profile of that number.
+    pub(super) fn profile_status(&self, id: ProfileId) -> v1::Status {
+        self.state.profile_health.get(&id).map(|health| health.status.into()).unwrap_or_default()
+    }
+
+    fn endpoint(&self, endpoint: &Endpoint) -> v1::EndpointStatus {
+        let health = self.state.health.get(&endpoint.id).map(AsRef::as_ref);
+        v1::EndpointStatus {
+            name: endpoint.name.to_string(),
+            target: endpoint.target.to_string(),
+            status: health.map(|health| v1::Status::from(health.status)).unwrap_or_default().into(),
+            since_ms: health.map(|health| health.since.0).unwrap_or_default(),
+            stale_since_ms: health.and_then(|health| health.stale_since).map(|since| since.0),
+            regions: self.regions(health.map(|health| self.verdicts(health)).unwrap_or_default()),
+        }
+    }
+
+    fn verdicts(&self, health: &EndpointHealth) -> Vec<RegionalVerdict> {
+        regional_verdicts(health.tallies.iter().filter_map(|(name, tally)| {
+            let agent = self.state.agents.get(name)?;
+            Some((name, &agent.region, tally))
+        }))
+    }
+
+    /// `regions`, which are in the order of their names, and between them the manned ones that have said nothing.
+    pub(super) fn regions(&self, mut regions: Vec<RegionalVerdict>) -> Vec<v1::RegionalVerdict> {
+        for region in &self.manned {
+            if let Err(place) = regions.binary_search_by(|found| found.region.cmp(region)) {
+                let silent = RegionalVerdict { region: (*region).clone(), verdict: None, agents: Vec::new() };
+                regions.insert(place, silent);
+            }
+        }
+        regions.iter().map(Into::into).collect()
+    }
+}

@@ -1,0 +1,172 @@
+//! Stands in for Raft: commands are applied to a state in memory at once, and any failure can be asked for.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use waymark_core::model::{LogIndex, MemberId, Timestamp};
+use waymark_core::state::{Action, Command, Context, State, View, apply};
+
+use super::super::consensus::Consensus;
+use crate::publication::{Publisher, Reader, publication};
+use crate::raft::{ClusterStatus, MemberStatus, MembershipError, ProposeError, Proposed, Role};
+
+/// The id of the cluster that [`Double::found`] founds.
+pub(super) const CLUSTER: &str = "c0ffee";
+
+/// What goes wrong.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trouble {
+    /// Each proposal fails with this, before anything is committed.
+    pub(super) propose: Option<ProposeError>,
+    /// The next proposal is carried out, but its outcome gets lost.
+    pub(super) lose_outcome: bool,
+    /// Each read barrier fails with this.
+    pub(super) barrier: Option<ProposeError>,
+    /// Each change of the membership fails with this.
+    pub(super) membership: Option<MembershipError>,
+    /// Members that do not answer.
+    pub(super) unreachable: Vec<MemberId>,
+}
+
+/// A cluster of one member and of others that exist by name only.
+pub(super) struct Double {
+    publisher: Publisher,
+    index: Mutex<u64>,
+    /// What goes wrong from now on.
+    pub(super) trouble: Mutex<Trouble>,
+    members: Vec<MemberStatus>,
+}
+
+impl Double {
+    /// A member `m1` beside `m2` and `m3`, before the cluster is founded, and the reader of its view.
+    pub(super) fn new() -> (Self, Reader) {
+        let (publisher, reader) = publication(View::of(State::default(), LogIndex(0)));
+        let members = vec![member(1, Role::Leader), member(2, Role::Follower), member(3, Role::Learner)];
+        (Self { publisher, index: Mutex::default(), trouble: Mutex::default(), members }, reader)
+    }
+
+    /// Carries `action` out, as some member of the cluster would.
+    pub(super) fn commit(&self, action: Action) -> Proposed {
+        self.apply(vec![Command { id: None, author: "cluster".into(), action }])
+    }
+
+    /// Founds the cluster.
+    pub(super) fn found(&self) {
+        let founded = self.commit(Action::Found { cluster: CLUSTER.into() });
+        founded.replies[0].as_ref().expect("a fresh state can be founded");
+    }
+
+    /// The state that readers see.
+    pub(super) fn state(&self) -> State {
+        self.publisher.view().state.clone()
+    }
+
+    /// Replaces the state by one that no test can reach command by command.
+    pub(super) fn replace(&self, change: impl FnOnce(&mut State)) {
+        let mut index = self.index.lock().unwrap();
+        *index += 1;
+        let mut state = self.publisher.view().state.clone();
+        change(&mut state);
+        self.publisher.publish(View::of(state, LogIndex(*index)));
+    }
+
+    fn apply(&self, commands: Vec<Command>) -> Proposed {
+        let mut index = self.index.lock().unwrap();
+        *index += 1;
+        let context = Context { index: LogIndex(*index), at: Timestamp(1_000 * *index) };
+        let mut view = (*self.publisher.view()).clone();
+        let mut replies = Vec::new();
+        for command in &commands {
+            let applied = apply(&view.state, context, command);
+            view = view.after(applied.state, &applied.changes, context.index);
+            replies.push(applied.reply);
+        }
+        self.publisher.publish(view);
+        Proposed { replies, index: context.index }
+    }
+
+    fn is_founded(&self) -> bool {
+        !self.publisher.view().state.cluster.is_empty()
+    }
+}
+
+fn member(id: u64, role: Role) -> MemberStatus {
+    MemberStatus {
+        id: MemberId(id),
+        name: format!("m{id}"),
+        role,
+        grpc: format!("http://192.0.2.{id}:7400"),
+        dns: format!("192.0.2.{id}:53"),
+        http: format!("http://192.0.2.{id}:7401"),
+        applied: Some(LogIndex(7)),
+    }
+}
+
+#[async_trait]
+impl Consensus for Double {
+    async fn propose(&self, commands: Vec<Command>) -> Result<Proposed, ProposeError> {
+        let failure = self.trouble.lock().unwrap().propose.clone();
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        if !self.is_founded() {
+            return Err(ProposeError::NotMember);
+        }
+        let proposed = self.apply(commands);
+        let is_lost = std::mem::take(&mut self.trouble.lock().unwrap().lose_outcome);
+        if is_lost { Err(ProposeError::OutcomeUnknown) } else { Ok(proposed) }
+    }
+
+    async fn read_barrier(&self) -> Result<(), ProposeError> {
+        let failure = self.trouble.lock().unwrap().barrier.clone();
+        match failure {
+            Some(error) => Err(error),
+            None if self.is_founded() => Ok(()),
+            None => Err(ProposeError::NotMember),
+        }
+    }
+
+    async fn init(&self) -> Result<String, MembershipError> {
+        if self.is_founded() {
+            return Err(MembershipError::Refused("this member belongs to cluster c0ffee already".into()));
+        }
+        self.found();
+        Ok(CLUSTER.into())
+    }
+
+    async fn add(&self, address: &str) -> Result<MemberStatus, MembershipError> {
+        let failure = self.trouble.lock().unwrap().membership.clone();
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(MemberStatus { grpc: address.to_owned(), ..member(4, Role::Follower) }),
+        }
+    }
+
+    async fn status(&self) -> ClusterStatus {
+        let view = self.publisher.view();
+        let members = if self.is_founded() { self.members.clone() } else { Vec::new() };
+        ClusterStatus {
+            cluster_id: view.state.cluster.clone(),
+            answered_by: "m1".into(),
+            leader: members.first().map(|member| member.id),
+            term: 3,
+            last_log: LogIndex(view.applied.0 + 1),
+            applied: view.applied,
+            quorum_age: self.is_founded().then_some(Duration::from_millis(12)),
+            members,
+        }
+    }
+
+    async fn await_applied(&self, member: MemberId, _index: LogIndex, _within: Duration) -> bool {
+        !self.trouble.lock().unwrap().unreachable.contains(&member)
+    }
+
+    fn id(&self) -> Option<MemberId> {
+        self.is_founded().then_some(MemberId(1))
+    }
+
+    fn name(&self) -> String {
+        "m1".into()
+    }
+}

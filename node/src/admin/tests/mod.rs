@@ -1,0 +1,17 @@
+//! The operators' API as its clients see it: over gRPC on loopback, with a cluster of one that lives in memory.
+
+mod answers;
+mod cluster;
+mod double;
+mod endpoints;
+mod events;
+mod faults;
+mod fixture;
+mod members;
+mod profiles;
+mod reads;
+mod regions;
+mod retries;
+mod statuses;
+mod watches;
+mod zones;
