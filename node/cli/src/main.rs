@@ -1,2 +1,24 @@
-//! Entry.
-fn main() {}
+//! `waymark`, the operator's command line.
+
+mod agent;
+mod app;
+mod client;
+mod cluster;
+mod confirm;
+mod endpoint;
+mod events;
+mod explain;
+mod failure;
+mod flags;
+mod grammar;
+mod monitor;
+mod output;
+mod profile;
+mod region;
+mod session;
+mod status;
+mod zone;
+
+fn main() -> std::process::ExitCode {
+    app::run(std::env::args_os().collect())
+}

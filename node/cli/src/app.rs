@@ -1,0 +1,108 @@
+//! From the words of a command line to an exit code.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+
+use crate::failure::{Exit, Failure};
+use crate::grammar::{self, Cli, Noun};
+use crate::output::{Format, error};
+use crate::session::Session;
+use crate::{agent, cluster, endpoint, events, explain, profile, region, status, zone};
+
+/// Carries out one command line; what it found goes to stdout, what went wrong to stderr.
+pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+    let format = asked_format(&arguments);
+    let done = grammar::command()
+        .try_get_matches_from(arguments)
+        .map_err(Stop::from)
+        .and_then(|matches| perform(&matches).map_err(Stop::Failed));
+    match done {
+        Ok(text) => print(&text),
+        Err(Stop::Told(text)) => print(&text),
+        Err(Stop::Failed(failure)) => {
+            let _ = std::io::stderr().write_all(error::shown(&failure, format).as_bytes());
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}
+
+/// Why parsing did not lead to a command.
+enum Stop {
+    /// Help or version was asked for.
+    Told(String),
+    /// Anything else.
+    Failed(Failure),
+}
+
+impl From<clap::Error> for Stop {
+    fn from(error: clap::Error) -> Self {
+        if error.use_stderr() {
+            let text = error.render().to_string();
+            let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+            Self::Failed(Failure::new(Exit::Usage, message))
+        } else {
+            Self::Told(error.render().to_string())
+        }
+    }
+}
+
+/// The format, as far as it can be known before the command line is understood: faults are told in it too.
+fn asked_format(arguments: &[OsString]) -> Format {
+    let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
+    let separate =
+        words.windows(2).any(|pair| (pair[0] == "-o" || pair[0] == "--output") && pair[1] == "json");
+    let joined = words.iter().any(|word| ["-ojson", "-o=json", "--output=json"].contains(&word.as_ref()));
+    if separate || joined { Format::Json } else { Format::Table }
+}
+
+fn perform(matches: &ArgMatches) -> Result<String, Failure> {
+    let cli = Cli::from_arg_matches(matches).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    if let Noun::Completion { shell } = &cli.noun {
+        return Ok(completion(*shell));
+    }
+    let session = Session::new(&cli.globals, grammar::deadline(matches))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::Refused, format!("the runtime can't be started: {error}")))?;
+    runtime.block_on(dispatch(cli.noun, &session))
+}
+
+async fn dispatch(noun: Noun, session: &Session) -> Result<String, Failure> {
+    match noun {
+        Noun::Zone(verb) => zone::run(verb, session).await,
+        Noun::Profile(verb) => profile::run(*verb, session).await,
+        Noun::Endpoint(verb) => endpoint::run(verb, session).await,
+        Noun::Region(verb) => region::run(verb, session).await,
+        Noun::Agent(verb) => agent::run(verb, session).await,
+        Noun::Cluster(verb) => cluster::run(verb, session).await,
+        Noun::Status(wanted) => status::run(wanted, session).await,
+        Noun::Events(wanted) => events::run(wanted, session).await,
+        Noun::Explain(question) => explain::run(question, session).await,
+        Noun::Version => Ok(session.show(&grammar::Version::default())),
+        Noun::Completion { shell } => Ok(completion(shell)),
+    }
+}
+
+fn completion(shell: clap_complete::Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "waymark", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+fn print(text: &str) -> ExitCode {
+    let mut stdout = std::io::stdout();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads has read enough, as `head` does.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let failure = Failure::new(Exit::Refused, format!("the output can't be written: {error}"));
+            let _ = std::io::stderr().write_all(error::shown(&failure, Format::Table).as_bytes());
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}

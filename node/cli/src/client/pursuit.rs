@@ -1,0 +1,175 @@
+//! When to try again, when to give up, and what is known then.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+use tonic::Status;
+
+use super::Kind;
+use crate::failure::{Exit, Failure};
+
+/// How long one of several members may take before the next is tried: longer than a member waits for a leader (5 s).
+const ATTEMPT_MAX: Duration = Duration::from_secs(6);
+
+/// A member that took this long to say that it has no leader has waited for one, and speaks for the others.
+const PATIENT: Duration = Duration::from_secs(2);
+
+/// From one round through the members to the next.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Why a try came to nothing.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The call never left.
+    Unsent(String),
+    /// The member did nothing, and something may come of another try.
+    NotNow(String),
+    /// The call left, and nobody knows what became of it.
+    Unknown(String),
+    /// The member understood, and says no.
+    Refused(Status),
+}
+
+/// The tries of one call.
+pub(super) struct Pursuit {
+    kind: Kind,
+    timeout: Duration,
+    deadline: Instant,
+    members: usize,
+    /// The latest trouble with each member.
+    troubles: Vec<(String, String)>,
+    has_answered: bool,
+    has_waited: bool,
+    is_unknown: bool,
+}
+
+impl Pursuit {
+    pub(super) fn new(kind: Kind, timeout: Duration, members: usize) -> Self {
+        Self {
+            kind,
+            timeout,
+            deadline: Instant::now() + timeout,
+            members,
+            troubles: Vec::new(),
+            has_answered: false,
+            has_waited: false,
+            is_unknown: false,
+        }
+    }
+
+    /// How long the next try may take; `None` if there should be no further one. When a member has waited for a leader
+    /// in vain, another one that could not wait as long would only leave the outcome open.
+    pub(super) fn limit(&self) -> Option<Duration> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() || (self.has_waited && left < ATTEMPT_MAX) {
+            return None;
+        }
+        Some(if self.members > 1 { left.min(ATTEMPT_MAX) } else { left })
+    }
+
+    /// Keeps what was learnt; the failure, if there is no point in going on.
+    pub(super) fn note(&mut self, url: &str, trouble: Trouble, took: Duration) -> Result<(), Failure> {
+        let reason = match trouble {
+            Trouble::Refused(status) => return Err(status.into()),
+            Trouble::Unsent(reason) => reason,
+            Trouble::NotNow(reason) => {
+                self.has_answered = true;
+                self.has_waited |= took >= PATIENT;
+                reason
+            }
+            Trouble::Unknown(reason) => {
+                self.is_unknown = true;
+                reason
+            }
+        };
+        match self.troubles.iter_mut().find(|(known, _)| known == url) {
+            Some((_, latest)) => *latest = reason,
+            None => self.troubles.push((url.to_owned(), reason)),
+        }
+        if self.is_unknown && self.kind == Kind::Once { Err(self.give_up()) } else { Ok(()) }
+    }
+
+    /// Waits a moment before the next round.
+    pub(super) async fn pause(&self) {
+        sleep_until(self.deadline.min(Instant::now() + PAUSE)).await;
+    }
+
+    /// What is known when there are no further tries.
+    ///
+    /// | the call | exit | |
+    /// |---|---|---|
+    /// | a change that was sent and not answered | 9 | its outcome is unknown |
+    /// | else, a member answered | 7 | no leader |
+    /// | else | 7 | no member |
+    pub(super) fn give_up(&self) -> Failure {
+        let troubles: Vec<String> =
+            self.troubles.iter().map(|(url, reason)| format!("{url}: {reason}")).collect();
+        let troubles =
+            if troubles.is_empty() { format!("after {:.1?}", self.timeout) } else { troubles.join(", ") };
+        if self.is_unknown && self.kind != Kind::Read {
+            let advice = "look whether the change was made before you repeat it";
+            return Failure::new(Exit::TimedOut, format!("the outcome is unknown ({troubles}); {advice}"));
+        }
+        if self.has_answered {
+            let advice = "see 'waymark cluster status'";
+            return Failure::new(Exit::Unreachable, format!("no member could do it ({troubles}); {advice}"));
+        }
+        let advice = "is waymark-node running there? --endpoint and WAYMARK_ENDPOINT say where members are";
+        Failure::new(Exit::Unreachable, format!("no member answered ({troubles}); {advice}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOMENT: Duration = Duration::from_millis(1);
+
+    fn pursuit(kind: Kind) -> Pursuit {
+        Pursuit::new(kind, Duration::from_secs(5), 2)
+    }
+
+    #[test]
+    fn cli_4_a_change_that_was_sent_and_not_answered_is_unknown() {
+        let mut writing = pursuit(Kind::Write);
+        writing.note("http://a", Trouble::Unknown("reset".into()), MOMENT).unwrap();
+        writing.note("http://b", Trouble::NotNow("no leader".into()), MOMENT).unwrap();
+        let failure = writing.give_up();
+        assert_eq!(failure.exit, Exit::TimedOut);
+        assert!(
+            failure.message.contains("outcome is unknown") && failure.message.contains("http://a: reset")
+        );
+
+        let mut reading = pursuit(Kind::Read);
+        reading.note("http://a", Trouble::Unknown("reset".into()), MOMENT).unwrap();
+        assert_eq!(reading.give_up().exit, Exit::Unreachable);
+    }
+
+    #[test]
+    fn cli_4_what_has_no_mark_is_not_sent_twice() {
+        let failure =
+            pursuit(Kind::Once).note("http://a", Trouble::Unknown("reset".into()), MOMENT).unwrap_err();
+        assert_eq!(failure.exit, Exit::TimedOut);
+        assert!(pursuit(Kind::Once).note("http://a", Trouble::Unsent("refused".into()), MOMENT).is_ok());
+    }
+
+    #[test]
+    fn cli_2_nobody_reachable_and_no_leader_are_told_apart() {
+        let mut nobody = pursuit(Kind::Write);
+        nobody.note("http://a", Trouble::Unsent("connection refused".into()), MOMENT).unwrap();
+        let failure = nobody.give_up();
+        assert_eq!(failure.exit, Exit::Unreachable);
+        assert!(failure.message.contains("--endpoint"), "{}", failure.message);
+        nobody.note("http://b", Trouble::NotNow("no leader is known".into()), MOMENT).unwrap();
+        assert!(nobody.give_up().message.contains("no leader is known"));
+    }
+
+    #[test]
+    fn a_member_that_waited_in_vain_speaks_for_the_others() {
+        let mut pursuit = pursuit(Kind::Write);
+        pursuit.note("http://a", Trouble::NotNow("no leader".into()), MOMENT).unwrap();
+        assert!(pursuit.limit().is_some(), "a quick answer proves nothing");
+        pursuit.note("http://a", Trouble::NotNow("no leader".into()), PATIENT).unwrap();
+        assert_eq!(pursuit.limit(), None);
+    }
+}

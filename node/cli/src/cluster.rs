@@ -1,0 +1,264 @@
+//! `waymark cluster`: the members.
+
+use std::time::Duration;
+
+use clap::Subcommand;
+use comfy_table::Cell;
+use serde::Serialize;
+use waymark_proto::admin::v1::cluster_client::ClusterClient;
+use waymark_proto::admin::v1::{
+    self as wire, AddMemberRequest, GetClusterRequest, InitClusterRequest, InitClusterResponse,
+};
+
+use crate::client::Attempt;
+use crate::failure::Failure;
+use crate::output::{Shown, Style, table, words};
+use crate::session::Session;
+
+/// Taking a member in may copy the whole state to it; the cluster gives up after 30 s.
+const ADDING: Duration = Duration::from_secs(40);
+
+/// What is done to the cluster.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Found a cluster on the one member that --endpoint names.
+    #[command(
+        after_help = "Examples:\n  waymark cluster init\n  waymark cluster init --endpoint http://127.0.0.1:7411"
+    )]
+    Init,
+    /// What a member knows of its cluster; needs no leader.
+    #[command(after_help = "Examples:\n  waymark cluster status\n  waymark cluster status -o json")]
+    Status,
+    /// Take in the empty member at an address: it learns, catches up, and then votes.
+    #[command(after_help = "Examples:\n  waymark cluster add http://192.0.2.12:7400\n  \
+waymark cluster add http://127.0.0.1:7412 --endpoint http://127.0.0.1:7411")]
+    Add {
+        /// The new member's gRPC address.
+        #[arg(value_name = "URL")]
+        address: String,
+    },
+}
+
+/// Carries the verb out.
+pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
+    match verb {
+        Verb::Init => init(session).await,
+        Verb::Status => Ok(session.show(&ClusterStatus::from(status(session).await?))),
+        Verb::Add { address } => add(address, session).await,
+    }
+}
+
+/// What some member knows of the cluster.
+pub(crate) async fn status(session: &Session) -> Result<wire::ClusterStatus, Failure> {
+    let call = async |at: Attempt| {
+        let request = at.request(&GetClusterRequest {});
+        ClusterClient::new(at.channel).get_cluster(request).await
+    };
+    session.client.read(call).await
+}
+
+async fn init(session: &Session) -> Result<String, Failure> {
+    let urls: Vec<&str> = session.client.urls().collect();
+    if urls.len() > 1 {
+        let message =
+            format!("a cluster is founded on one member: name it alone, as in --endpoint {}", urls[0]);
+        return Err(Failure::usage(message));
+    }
+    let call = async |at: Attempt| {
+        let request = at.request(&InitClusterRequest {});
+        ClusterClient::new(at.channel).init_cluster(request).await
+    };
+    let InitClusterResponse { cluster_id, member } = session.client.once(call).await?;
+    Ok(session.show(&Founded { cluster_id, member: member.map(Into::into) }))
+}
+
+async fn add(address: String, session: &Session) -> Result<String, Failure> {
+    let client = session.client.within(session.client.timeout().max(ADDING));
+    let request = AddMemberRequest { address };
+    let call = async |at: Attempt| {
+        let request = at.request(&request);
+        ClusterClient::new(at.channel).add_member(request).await
+    };
+    Ok(session.show(&Member::from(client.once(call).await?)))
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Founded {
+    cluster_id: String,
+    member: Option<Member>,
+}
+
+#[derive(Debug, Serialize)]
+struct Member {
+    id: u64,
+    name: String,
+    role: String,
+    grpc: String,
+    dns: String,
+    http: String,
+    /// Null if the member did not answer.
+    applied: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ClusterStatus {
+    /// Null while the member belongs to no cluster.
+    cluster_id: Option<String>,
+    answered_by: String,
+    /// Null if the member knows of no leader.
+    leader_id: Option<u64>,
+    term: u64,
+    last_log: u64,
+    applied: u64,
+    quorum_age_ms: Option<u64>,
+    counter: u64,
+    members: Vec<Member>,
+}
+
+impl From<wire::Member> for Member {
+    fn from(message: wire::Member) -> Self {
+        let wire::Member { id, name, role, grpc, dns, http, applied } = message;
+        Self { id, name, role: words::role(role), grpc, dns, http, applied }
+    }
+}
+
+impl From<wire::ClusterStatus> for ClusterStatus {
+    fn from(message: wire::ClusterStatus) -> Self {
+        let wire::ClusterStatus {
+            cluster_id,
+            answered_by,
+            leader_id,
+            term,
+            last_log,
+            applied,
+            members,
+            quorum_age_ms,
+            counter,
+        } = message;
+        Self {
+            cluster_id: Some(cluster_id).filter(|id| !id.is_empty()),
+            answered_by,
+            leader_id: Some(leader_id).filter(|id| *id != 0),
+            term,
+            last_log,
+            applied,
+            quorum_age_ms,
+            counter,
+            members: members.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl Shown for Founded {
+    const KIND: &'static str = "ClusterFounded";
+
+    fn names(&self) -> Vec<String> {
+        vec![self.cluster_id.clone()]
+    }
+
+    fn text(&self, _: &Style) -> String {
+        let member =
+            self.member.as_ref().map(|member| format!(" with member {} '{}'", member.id, member.name));
+        let next = "take in others with 'waymark cluster add URL'";
+        format!("cluster {} founded{}; {next}\n", self.cluster_id, member.unwrap_or_default())
+    }
+}
+
+impl Shown for Member {
+    const KIND: &'static str = "Member";
+
+    fn names(&self) -> Vec<String> {
+        vec![self.name.clone()]
+    }
+
+    fn text(&self, _: &Style) -> String {
+        format!("member {} '{}' at {} is in the cluster as {}\n", self.id, self.name, self.grpc, self.role)
+    }
+}
+
+impl Shown for ClusterStatus {
+    const KIND: &'static str = "ClusterStatus";
+
+    fn names(&self) -> Vec<String> {
+        self.members.iter().map(|member| member.name.clone()).collect()
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let Some(cluster_id) = &self.cluster_id else {
+            let next =
+                "'waymark cluster init' founds one, 'waymark cluster add' on a member takes this one in";
+            return format!("member '{}' belongs to no cluster yet: {next}\n", self.answered_by);
+        };
+        let leader = self.members.iter().find(|member| Some(member.id) == self.leader_id);
+        let leader = match (leader, self.leader_id) {
+            (Some(leader), _) => leader.name.clone(),
+            (None, Some(id)) => format!("member {id}"),
+            (None, None) => "none known: a majority of the members must be up".to_owned(),
+        };
+        let quorum = self.quorum_age_ms.map(|age| ("majority heard", format!("{age} ms ago")));
+        let mut pairs = vec![
+            ("cluster", cluster_id.clone()),
+            ("answered by", self.answered_by.clone()),
+            ("leader", leader),
+            ("term", self.term.to_string()),
+            ("log", format!("entry {}, applied {}", self.last_log, self.applied)),
+            ("counter", self.counter.to_string()),
+        ];
+        pairs.extend(quorum);
+        format!("{}\n{}", table::pairs(style, &pairs), members_table(&self.members, style))
+    }
+}
+
+fn members_table(members: &[Member], style: &Style) -> String {
+    let mut shown = table::table(style, &["ID", "MEMBER", "ROLE", "GRPC", "DNS", "HTTP", "APPLIED"]);
+    for member in members {
+        let applied = member.applied.map_or_else(|| "no answer".to_owned(), |applied| applied.to_string());
+        shown.add_row([
+            Cell::new(member.id),
+            Cell::new(&member.name),
+            Cell::new(&member.role),
+            Cell::new(&member.grpc),
+            Cell::new(&member.dns),
+            Cell::new(&member.http),
+            Cell::new(applied),
+        ]);
+    }
+    table::finish(&shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::{Format, render};
+
+    #[test]
+    fn cli_7_json_has_the_contracts_fields() {
+        let member = wire::Member {
+            id: 1,
+            name: "m1".into(),
+            role: wire::Role::Follower.into(),
+            grpc: "http://192.0.2.1:7400".into(),
+            dns: "192.0.2.1:53".into(),
+            http: "http://192.0.2.1:7401".into(),
+            applied: Some(7),
+        };
+        let status = wire::ClusterStatus { members: vec![member], last_log: 9, ..Default::default() };
+        let text = render(&ClusterStatus::from(status), Format::Json, &Style::default());
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let wanted = serde_json::json!({
+            "id": 1, "name": "m1", "role": "follower", "grpc": "http://192.0.2.1:7400", "dns": "192.0.2.1:53",
+            "http": "http://192.0.2.1:7401", "applied": 7,
+        });
+        assert_eq!(json["members"][0], wanted);
+        assert_eq!((&json["lastLog"], &json["leaderId"]), (&9.into(), &serde_json::Value::Null));
+    }
+
+    #[test]
+    fn a_member_of_no_cluster_is_told_what_to_do() {
+        let status = wire::ClusterStatus { answered_by: "m1".into(), ..Default::default() };
+        let text = ClusterStatus::from(status).text(&Style::default());
+        assert!(text.contains("cluster init") && text.contains("m1"), "{text}");
+    }
+}

@@ -1,0 +1,99 @@
+//! The flags of an endpoint, the same at add and update (CLI-1).
+
+use clap::Args;
+use waymark_proto::admin::v1::{self as wire, Header};
+
+use crate::failure::Failure;
+use crate::flags::{self, Mask};
+
+/// An endpoint and what is wished of it.
+#[derive(Args, Debug)]
+pub(crate) struct Change {
+    /// The profile's name.
+    pub(super) profile: String,
+    /// The endpoint's name.
+    name: String,
+    /// What it resolves to: a DNS name, an IPv4 or an IPv6 address.
+    #[arg(long)]
+    target: Option<String>,
+    /// Rank under priority routing, 1 to 1000, lower first [default: the next free one].
+    #[arg(long, value_name = "N")]
+    priority: Option<u32>,
+    /// Weight under weighted routing, 1 to 1000 [default: 1].
+    #[arg(long, value_name = "N")]
+    weight: Option<u32>,
+    /// The region in which it lives.
+    #[arg(long, value_name = "REGION")]
+    location: Option<String>,
+    /// Never probe it, and always take it for working [default: off].
+    #[arg(long, value_name = "on|off", value_parser = flags::switch)]
+    always_serve: Option<bool>,
+    /// A header of its probes' requests, over the profile's of that name; may be repeated, and replaces all there were.
+    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = flags::header)]
+    headers: Vec<Header>,
+    /// A field that goes back to its default; may be repeated.
+    #[arg(long, value_name = "FIELD", value_parser = UNSET.map(|(word, _)| word))]
+    unset: Vec<String>,
+    /// Only if the profile is at this revision.
+    #[arg(long, value_name = "R")]
+    pub(super) if_revision: Option<u64>,
+}
+
+const UNSET: [(&str, &str); 5] = [
+    ("priority", "priority"),
+    ("weight", "weight"),
+    ("location", "location"),
+    ("always-serve", "always_serve"),
+    ("header", "headers"),
+];
+
+impl Change {
+    /// The message, and the mask of what is named in it.
+    pub(super) fn message(self) -> Result<(wire::Endpoint, Mask), Failure> {
+        let mut mask = Mask::default();
+        let endpoint = wire::Endpoint {
+            name: self.name,
+            target: mask.take("target", self.target).unwrap_or_default(),
+            enabled: None,
+            priority: mask.take("priority", self.priority),
+            weight: mask.take("weight", self.weight),
+            location: mask.take("location", self.location),
+            always_serve: mask.take("always_serve", self.always_serve),
+            headers: mask.take_list("headers", self.headers),
+            revision: 0,
+        };
+        mask.unset(&self.unset, &UNSET)?;
+        Ok((endpoint, mask))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        change: Change,
+    }
+
+    #[test]
+    fn cli_1_every_flag_reaches_its_field_and_the_mask() {
+        let line =
+            "x web eu --target 192.0.2.1 --priority 1 --weight 2 --location r --always-serve on --header A:b";
+        let (endpoint, mask) =
+            Line::try_parse_from(line.split_whitespace()).unwrap().change.message().unwrap();
+        assert_eq!(
+            (endpoint.priority, endpoint.weight, endpoint.always_serve),
+            (Some(1), Some(2), Some(true))
+        );
+        let mut paths = mask.finish().unwrap().unwrap().paths;
+        paths.push("enabled".into());
+        paths.sort();
+        let mut wanted = waymark_proto::convert::ENDPOINT_PATHS;
+        wanted.sort_unstable();
+        assert_eq!(paths, wanted);
+    }
+}

@@ -1,0 +1,157 @@
+//! Endpoints as they are shown.
+
+use comfy_table::Cell;
+use serde::Serialize;
+use waymark_proto::admin::v1 as wire;
+
+use crate::monitor::Header;
+use crate::output::{Shown, Style, table};
+
+/// An endpoint by itself.
+#[derive(Debug, Serialize)]
+pub(super) struct Endpoint {
+    metadata: Metadata,
+    spec: Spec,
+}
+
+#[derive(Debug, Serialize)]
+struct Metadata {
+    name: String,
+    profile: String,
+    revision: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Spec {
+    target: String,
+    enabled: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<String>,
+    always_serve: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    headers: Vec<Header>,
+}
+
+/// An endpoint among others of its profile.
+#[derive(Debug, Serialize)]
+pub(crate) struct Item {
+    name: String,
+    #[serde(flatten)]
+    spec: Spec,
+    revision: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct EndpointList {
+    pub(super) profile: String,
+    pub(super) endpoints: Vec<Item>,
+}
+
+impl From<wire::Endpoint> for Item {
+    fn from(message: wire::Endpoint) -> Self {
+        let wire::Endpoint {
+            name,
+            target,
+            enabled,
+            priority,
+            weight,
+            location,
+            always_serve,
+            headers,
+            revision,
+        } = message;
+        let spec = Spec {
+            target,
+            enabled: enabled.unwrap_or(true),
+            priority,
+            weight,
+            location,
+            always_serve: always_serve.unwrap_or(false),
+            headers: headers.into_iter().map(Into::into).collect(),
+        };
+        Self { name, spec, revision }
+    }
+}
+
+impl Endpoint {
+    pub(super) fn new(profile: String, message: wire::Endpoint) -> Self {
+        let Item { name, spec, revision } = message.into();
+        Self { metadata: Metadata { name, profile, revision }, spec }
+    }
+}
+
+impl Spec {
+    fn weight_text(&self) -> String {
+        self.weight.map_or_else(|| "1 (default)".to_owned(), |weight| weight.to_string())
+    }
+
+    /// What is not as usual: `disabled`, `always served`.
+    fn switched(&self) -> &'static str {
+        match (self.enabled, self.always_serve) {
+            (false, _) => "disabled",
+            (true, true) => "enabled, always served",
+            (true, false) => "enabled",
+        }
+    }
+}
+
+fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| value.to_string())
+}
+
+/// The endpoints of one profile as a table.
+pub(crate) fn items_table(items: &[Item], style: &Style) -> String {
+    let mut shown =
+        table::table(style, &["ENDPOINT", "TARGET", "PRIORITY", "WEIGHT", "LOCATION", "SWITCHED"]);
+    for Item { name, spec, revision: _ } in items {
+        shown.add_row([
+            Cell::new(name),
+            Cell::new(&spec.target),
+            Cell::new(or_dash(spec.priority)),
+            Cell::new(spec.weight_text()),
+            Cell::new(or_dash(spec.location.as_ref())),
+            Cell::new(spec.switched()),
+        ]);
+    }
+    table::finish(&shown)
+}
+
+impl Shown for Endpoint {
+    const KIND: &'static str = "Endpoint";
+
+    fn names(&self) -> Vec<String> {
+        vec![self.metadata.name.clone()]
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let Self { metadata: Metadata { name, profile, revision }, spec } = self;
+        let mut pairs = vec![
+            ("endpoint", format!("{profile}/{name}")),
+            ("target", spec.target.clone()),
+            ("revision", revision.to_string()),
+            ("priority", or_dash(spec.priority)),
+            ("weight", spec.weight_text()),
+            ("location", or_dash(spec.location.as_ref())),
+            ("switched", spec.switched().to_owned()),
+        ];
+        pairs.extend(spec.headers.iter().map(|header| ("header", header.line())));
+        table::pairs(style, &pairs)
+    }
+}
+
+impl Shown for EndpointList {
+    const KIND: &'static str = "EndpointList";
+
+    fn names(&self) -> Vec<String> {
+        self.endpoints.iter().map(|endpoint| endpoint.name.clone()).collect()
+    }
+
+    fn text(&self, style: &Style) -> String {
+        items_table(&self.endpoints, style)
+    }
+}

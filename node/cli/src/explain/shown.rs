@@ -1,0 +1,290 @@
+//! The trace as it is shown.
+
+use std::fmt::Write;
+
+use comfy_table::Cell;
+use serde::Serialize;
+use waymark_proto::admin::v1 as wire;
+
+use crate::output::verdicts::{self, Region};
+use crate::output::{Shown, Style, table, words};
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Explanation {
+    name: String,
+    r#type: String,
+    rcode: String,
+    reason: String,
+    /// Null if no zone of ours encloses the name.
+    zone: Option<String>,
+    member: String,
+    applied: u64,
+    client: String,
+    client_from: String,
+    draw: u64,
+    answers: Vec<Record>,
+    authority: Vec<Record>,
+    additional: Vec<Record>,
+    profiles: Vec<Profile>,
+}
+
+#[derive(Debug, Serialize)]
+struct Record {
+    name: String,
+    ttl: u32,
+    r#type: String,
+    data: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Profile {
+    profile: String,
+    revision: u64,
+    routing: String,
+    status: String,
+    pool: String,
+    /// Null if none was.
+    chosen: Option<String>,
+    rule: String,
+    draw: u64,
+    endpoints: Vec<Endpoint>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Endpoint {
+    name: String,
+    target: String,
+    in_pool: bool,
+    reason: String,
+    status: String,
+    priority: u32,
+    weight: u32,
+    regions: Vec<Region>,
+}
+
+impl From<wire::Explanation> for Explanation {
+    fn from(message: wire::Explanation) -> Self {
+        let wire::Explanation {
+            zone,
+            member,
+            applied,
+            client,
+            client_from,
+            draw,
+            rcode,
+            answers,
+            authority,
+            additional,
+            profiles,
+            reason,
+            r#type,
+            name,
+        } = message;
+        let records = |records: Vec<wire::AnswerRecord>| records.into_iter().map(Into::into).collect();
+        Self {
+            name,
+            r#type,
+            rcode,
+            reason,
+            zone: Some(zone).filter(|zone| !zone.is_empty()),
+            member,
+            applied,
+            client,
+            client_from,
+            draw,
+            answers: records(answers),
+            authority: records(authority),
+            additional: records(additional),
+            profiles: profiles.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<wire::AnswerRecord> for Record {
+    fn from(message: wire::AnswerRecord) -> Self {
+        let wire::AnswerRecord { name, ttl, r#type, data } = message;
+        Self { name, ttl, r#type, data }
+    }
+}
+
+impl From<wire::ProfileExplanation> for Profile {
+    fn from(message: wire::ProfileExplanation) -> Self {
+        let wire::ProfileExplanation {
+            profile,
+            revision,
+            routing,
+            status,
+            pool,
+            endpoints,
+            chosen,
+            rule,
+            draw,
+        } = message;
+        Self {
+            profile,
+            revision,
+            routing: words::routing(routing),
+            status: words::profile_status(status),
+            pool,
+            chosen: Some(chosen).filter(|chosen| !chosen.is_empty()),
+            rule,
+            draw,
+            endpoints: endpoints.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<wire::EndpointExplanation> for Endpoint {
+    fn from(message: wire::EndpointExplanation) -> Self {
+        let wire::EndpointExplanation { name, target, in_pool, reason, status, regions, priority, weight } =
+            message;
+        Self {
+            name,
+            target,
+            in_pool,
+            reason,
+            status: words::endpoint_status(status),
+            priority,
+            weight,
+            regions: regions.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl Profile {
+    fn text(&self, style: &Style) -> String {
+        let pairs = [
+            ("profile", format!("{} (revision {})", self.profile, self.revision)),
+            ("routing", self.routing.clone()),
+            ("status", self.status.clone()),
+            ("pool", self.pool.clone()),
+            ("rule", self.rule.clone()),
+            ("draw", self.draw.to_string()),
+            ("chosen", self.chosen.clone().unwrap_or_else(|| "none".to_owned())),
+        ];
+        format!("{}\n{}", table::pairs(style, &pairs), self.endpoints_table(style))
+    }
+
+    fn endpoints_table(&self, style: &Style) -> String {
+        let headings = ["", "ENDPOINT", "TARGET", "PRIORITY", "WEIGHT", "STATUS", "POOL", "WHY", "REGIONS"];
+        let mut shown = table::table(style, &headings);
+        for endpoint in &self.endpoints {
+            let is_chosen = self.chosen.as_ref() == Some(&endpoint.name);
+            shown.add_row([
+                Cell::new(if is_chosen { "→" } else { "" }),
+                Cell::new(&endpoint.name),
+                Cell::new(&endpoint.target),
+                Cell::new(endpoint.priority),
+                Cell::new(endpoint.weight),
+                table::judged(&endpoint.status, style),
+                Cell::new(if endpoint.in_pool { "in" } else { "out" }),
+                Cell::new(&endpoint.reason),
+                Cell::new(verdicts::line(&endpoint.regions)),
+            ]);
+        }
+        table::finish(&shown)
+    }
+}
+
+/// Records as a zone file has them.
+fn section(text: &mut String, title: &str, records: &[Record]) {
+    if records.is_empty() {
+        return;
+    }
+    // Writing to a string never fails.
+    let _ = writeln!(text, "\n{title}");
+    for Record { name, ttl, r#type, data } in records {
+        let _ = writeln!(text, "  {name} {ttl} {type} {data}", r#type = r#type);
+    }
+}
+
+impl Shown for Explanation {
+    const KIND: &'static str = "Explanation";
+
+    fn names(&self) -> Vec<String> {
+        self.answers.iter().map(|record| record.data.clone()).collect()
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let pairs = [
+            ("question", format!("{} {}", self.name, self.r#type)),
+            ("answer", format!("{}: {}", self.rcode, self.reason)),
+            ("zone", self.zone.clone().unwrap_or_else(|| "none of ours".to_owned())),
+            ("member", format!("{}, at log entry {}", self.member, self.applied)),
+            ("client", format!("{} ({})", self.client, self.client_from)),
+            ("draw", self.draw.to_string()),
+        ];
+        let mut text = table::pairs(style, &pairs);
+        for profile in &self.profiles {
+            text.push('\n');
+            text.push_str(&profile.text(style));
+        }
+        section(&mut text, "answers", &self.answers);
+        section(&mut text, "authority", &self.authority);
+        section(&mut text, "additional", &self.additional);
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rte_15_the_trace_names_everything_that_led_to_the_answer() {
+        let endpoint = |name: &str, in_pool, reason: &str| wire::EndpointExplanation {
+            name: name.into(),
+            target: "192.0.2.1".into(),
+            in_pool,
+            reason: reason.into(),
+            status: wire::Status::Online.into(),
+            priority: 1,
+            weight: 1,
+            ..Default::default()
+        };
+        let profile = wire::ProfileExplanation {
+            profile: "web".into(),
+            revision: 12,
+            routing: wire::Routing::Priority.into(),
+            status: wire::Status::Online.into(),
+            pool: "healthy".into(),
+            endpoints: vec![endpoint("eu", true, "is Online"), endpoint("us", false, "is Disabled")],
+            chosen: "eu".into(),
+            rule: "the lowest priority".into(),
+            draw: 77,
+        };
+        let record = wire::AnswerRecord {
+            name: "web.tm.example.com".into(),
+            ttl: 5,
+            r#type: "A".into(),
+            data: "192.0.2.1".into(),
+        };
+        let explanation = Explanation::from(wire::Explanation {
+            zone: "tm.example.com".into(),
+            member: "m1".into(),
+            applied: 34,
+            client: "198.51.100.7".into(),
+            client_from: "source".into(),
+            rcode: "NOERROR".into(),
+            answers: vec![record],
+            profiles: vec![profile],
+            ..Default::default()
+        });
+        let text = explanation.text(&Style::default());
+        for word in [
+            "tm.example.com",
+            "m1, at log entry 34",
+            "198.51.100.7 (source)",
+            "web (revision 12)",
+            "the lowest priority",
+            "77",
+            "is Disabled",
+            "web.tm.example.com 5 A 192.0.2.1",
+        ] {
+            assert!(text.contains(word), "'{word}' is missing in\n{text}");
+        }
+        assert!(text.lines().any(|line| line.trim_start().starts_with("→") && line.contains("eu")), "{text}");
+    }
+}

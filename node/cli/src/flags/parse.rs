@@ -1,0 +1,105 @@
+//! Reading what stands behind a flag. Only the shape is looked at here: what is allowed is the cluster's to say, with
+//! all else at once.
+
+use waymark_proto::admin::v1::{Header, NameServer, StatusRange};
+
+use super::duration;
+
+/// Reads `NAME=ADDRESS[,ADDRESS…]`, or a name alone if it lies outside the zone.
+pub(crate) fn name_server(text: &str) -> Result<NameServer, String> {
+    let (name, addresses) = match text.split_once('=') {
+        Some((_, "")) => return Err("has no address behind '='; write NAME=ADDRESS[,ADDRESS]".to_owned()),
+        Some((name, addresses)) => {
+            (name, addresses.split(',').map(|address| address.trim().to_owned()).collect())
+        }
+        None => (text, Vec::new()),
+    };
+    Ok(NameServer { name: name.trim().to_owned(), addresses })
+}
+
+/// Reads `LATITUDE,LONGITUDE` in degrees.
+pub(crate) fn coordinates(text: &str) -> Result<(f64, f64), String> {
+    let wrong = || "is no place; write LATITUDE,LONGITUDE in degrees, as in 50.1,8.7".to_owned();
+    let (latitude, longitude) = text.split_once(',').ok_or_else(wrong)?;
+    let degrees =
+        |text: &str| text.trim().parse::<f64>().ok().filter(|degrees| degrees.is_finite()).ok_or_else(wrong);
+    Ok((degrees(latitude)?, degrees(longitude)?))
+}
+
+/// Reads `NAME: VALUE`.
+pub(crate) fn header(text: &str) -> Result<Header, String> {
+    let (name, value) =
+        text.split_once(':').ok_or("has no ':'; write 'NAME: VALUE', as in 'Host: web.example.org'")?;
+    Ok(Header { name: name.trim().to_owned(), value: value.trim().to_owned() })
+}
+
+/// Reads `MIN-MAX`, or one status code.
+pub(crate) fn status_range(text: &str) -> Result<StatusRange, String> {
+    let wrong = |_| "is no range of status codes; write it as in 200-299 or 204".to_owned();
+    let (min, max) = text.split_once('-').unwrap_or((text, text));
+    Ok(StatusRange { min: min.trim().parse().map_err(wrong)?, max: max.trim().parse().map_err(wrong)? })
+}
+
+/// Reads `on` or `off`.
+pub(crate) fn switch(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("is neither 'on' nor 'off'".to_owned()),
+    }
+}
+
+/// Reads seconds, with or without a unit: a time to live is always written in seconds elsewhere in DNS.
+pub(crate) fn ttl(text: &str) -> Result<u32, String> {
+    if let Ok(seconds) = text.parse() {
+        return Ok(seconds);
+    }
+    let millis = duration::millis(text)?.0;
+    if !millis.is_multiple_of(1_000) {
+        return Err("is not in whole seconds".to_owned());
+    }
+    u32::try_from(millis / 1_000).map_err(|_| "is too long".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_servers_come_with_their_addresses() {
+        let read = name_server("ns1.tm.example.com=192.0.2.53,2001:db8::53").unwrap();
+        assert_eq!((read.name.as_str(), read.addresses.len()), ("ns1.tm.example.com", 2));
+        assert!(name_server("ns.example.net").unwrap().addresses.is_empty());
+        assert!(name_server("ns.example.net=").is_err());
+    }
+
+    #[test]
+    fn places_are_read() {
+        assert_eq!(coordinates("-33.9, 18.4"), Ok((-33.9, 18.4)));
+        for text in ["", "50", "50;8", "a,b", "NaN,0", "inf,0"] {
+            assert!(coordinates(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn headers_keep_what_stands_behind_the_first_colon() {
+        let read = header("Host: web.example.org:8080").unwrap();
+        assert_eq!((read.name.as_str(), read.value.as_str()), ("Host", "web.example.org:8080"));
+        assert!(header("Host=web").is_err());
+    }
+
+    #[test]
+    fn status_codes_are_read_alone_and_in_ranges() {
+        assert_eq!(status_range("200-299"), Ok(StatusRange { min: 200, max: 299 }));
+        assert_eq!(status_range("204"), Ok(StatusRange { min: 204, max: 204 }));
+        assert!(status_range("2xx").is_err());
+    }
+
+    #[test]
+    fn a_time_to_live_is_in_seconds() {
+        assert_eq!((ttl("30"), ttl("30s"), ttl("1m")), (Ok(30), Ok(30), Ok(60)));
+        assert!(ttl("1500ms").is_err());
+        assert!(ttl("-1").is_err());
+        assert!(ttl("4294967296").is_err());
+    }
+}

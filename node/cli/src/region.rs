@@ -1,0 +1,129 @@
+//! `waymark region`: places where agents run and endpoints live.
+
+use clap::Subcommand;
+use comfy_table::Cell;
+use serde::Serialize;
+use waymark_proto::admin::v1::regions_client::RegionsClient;
+use waymark_proto::admin::v1::{self as wire, DeleteRequest, ListRequest, SetRegionRequest};
+
+use crate::client::Attempt;
+use crate::failure::Failure;
+use crate::flags;
+use crate::output::{Shown, Style, table};
+use crate::session::Session;
+
+/// What is done to regions.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// List all regions.
+    #[command(after_help = "Examples:\n  waymark region list\n  waymark region list -o json")]
+    List,
+    /// Declare a region, or move one.
+    #[command(after_help = "Examples:\n  waymark region set aws:eu-central-1 --at 50.1,8.7\n  \
+waymark region set cape-town --at -33.9,18.4")]
+    Set {
+        /// The region's name.
+        name: String,
+        /// Where it is, in degrees north and east.
+        #[arg(long, value_name = "LAT,LON", value_parser = flags::coordinates, allow_hyphen_values = true)]
+        at: (f64, f64),
+        /// Only if it is at this revision.
+        #[arg(long, value_name = "R")]
+        if_revision: Option<u64>,
+    },
+    /// Remove a region in which nothing is any more.
+    #[command(
+        after_help = "Examples:\n  waymark region delete cape-town\n  waymark region delete cape-town --if-revision 7"
+    )]
+    Delete {
+        /// The region's name.
+        name: String,
+        /// Only if it is at this revision.
+        #[arg(long, value_name = "R")]
+        if_revision: Option<u64>,
+    },
+}
+
+/// Carries the verb out.
+pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
+    match verb {
+        Verb::List => list(session).await,
+        Verb::Set { name, at, if_revision } => set(name, at, if_revision, session).await,
+        Verb::Delete { name, if_revision } => delete(name, if_revision, session).await,
+    }
+}
+
+async fn set(
+    name: String,
+    (latitude, longitude): (f64, f64),
+    if_revision: Option<u64>,
+    session: &Session,
+) -> Result<String, Failure> {
+    let region = wire::Region { name: name.clone(), latitude, longitude, revision: 0 };
+    let request = SetRegionRequest { region: Some(region), write: session.write(if_revision)? };
+    let call = async |at: Attempt| {
+        let request = at.request(&request);
+        RegionsClient::new(at.channel).set_region(request).await
+    };
+    Ok(session.written("region", &name, "set", session.client.write(call).await?))
+}
+
+async fn delete(name: String, if_revision: Option<u64>, session: &Session) -> Result<String, Failure> {
+    let request = DeleteRequest { name: name.clone(), write: session.write(if_revision)? };
+    let call = async |at: Attempt| {
+        let request = at.request(&request);
+        RegionsClient::new(at.channel).delete_region(request).await
+    };
+    Ok(session.written("region", &name, "deleted", session.client.write(call).await?))
+}
+
+async fn list(session: &Session) -> Result<String, Failure> {
+    let regions = session
+        .pages(async |page| {
+            let request = ListRequest { page: Some(page), read: session.read() };
+            let call = async |at: Attempt| {
+                let request = at.request(&request);
+                RegionsClient::new(at.channel).list_regions(request).await
+            };
+            let wire::ListRegionsResponse { regions, next_page_token } = session.client.read(call).await?;
+            Ok((regions, next_page_token))
+        })
+        .await?;
+    Ok(session.show(&RegionList { regions: regions.into_iter().map(Into::into).collect() }))
+}
+
+#[derive(Debug, Serialize)]
+struct Region {
+    name: String,
+    latitude: f64,
+    longitude: f64,
+    revision: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct RegionList {
+    regions: Vec<Region>,
+}
+
+impl From<wire::Region> for Region {
+    fn from(message: wire::Region) -> Self {
+        let wire::Region { name, latitude, longitude, revision } = message;
+        Self { name, latitude, longitude, revision }
+    }
+}
+
+impl Shown for RegionList {
+    const KIND: &'static str = "RegionList";
+
+    fn names(&self) -> Vec<String> {
+        self.regions.iter().map(|region| region.name.clone()).collect()
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let mut shown = table::table(style, &["REGION", "LATITUDE", "LONGITUDE", "REVISION"]);
+        for Region { name, latitude, longitude, revision } in &self.regions {
+            shown.add_row([Cell::new(name), Cell::new(latitude), Cell::new(longitude), Cell::new(revision)]);
+        }
+        table::finish(&shown)
+    }
+}

@@ -1,0 +1,98 @@
+//! What every command has at hand: the cluster, how to print, and what the global flags say.
+
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use waymark_proto::admin::v1::{Page, ReadOptions, WriteOptions, WriteResponse};
+
+use crate::client::Client;
+use crate::failure::{Exit, Failure};
+use crate::grammar::Globals;
+use crate::output::{Format, Shown, Style, Written, render};
+
+/// How long a command may take if `--timeout` does not say.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// One run of the CLI.
+pub(crate) struct Session {
+    /// The cluster.
+    pub(crate) client: Client,
+    /// What the output looks like.
+    pub(crate) format: Format,
+    /// Colours and width.
+    pub(crate) style: Style,
+    /// `--yes` was given.
+    pub(crate) yes: bool,
+    stale: bool,
+    wait_all: bool,
+}
+
+impl Session {
+    /// Reads the global flags; nothing is connected yet.
+    pub(crate) fn new(globals: &Globals, deadline: Option<Duration>) -> Result<Self, Failure> {
+        let is_terminal = std::io::stdout().is_terminal();
+        let no_color =
+            globals.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Ok(Self {
+            client: Client::new(&globals.endpoint, deadline.unwrap_or(TIMEOUT))?,
+            format: globals.output,
+            style: Style { color: is_terminal && !no_color, is_terminal },
+            yes: globals.yes,
+            stale: globals.stale,
+            wait_all: globals.wait.is_some(),
+        })
+    }
+
+    /// What stands in every read.
+    pub(crate) fn read(&self) -> Option<ReadOptions> {
+        Some(ReadOptions { stale: self.stale })
+    }
+
+    /// What stands in every write: one mark for all tries of this wish (CLI-4).
+    pub(crate) fn write(&self, if_revision: Option<u64>) -> Result<Option<WriteOptions>, Failure> {
+        let mut mark = [0; 16];
+        getrandom::fill(&mut mark)
+            .map_err(|error| Failure::new(Exit::Refused, format!("no random number can be had: {error}")))?;
+        let request_id = mark.to_vec().into();
+        Ok(Some(WriteOptions { request_id, if_revision, wait_all: self.wait_all }))
+    }
+
+    /// The object in the format that was asked for.
+    pub(crate) fn show<S: Shown>(&self, shown: &S) -> String {
+        render(shown, self.format, &self.style)
+    }
+
+    /// What a write came to: `done` is what happened to the object. Its warnings go to stderr.
+    pub(crate) fn written(
+        &self,
+        noun: &'static str,
+        name: &str,
+        done: &'static str,
+        response: WriteResponse,
+    ) -> String {
+        let written = Written::new(noun, name, done, response);
+        if self.format != Format::Json {
+            for note in written.notes() {
+                let _ = std::io::stderr().write_all(note.as_bytes());
+            }
+        }
+        self.show(&written)
+    }
+
+    /// Every object of a list that comes in pages: `page` asks for the one behind a token.
+    pub(crate) async fn pages<T>(
+        &self,
+        page: impl AsyncFn(Page) -> Result<(Vec<T>, String), Failure>,
+    ) -> Result<Vec<T>, Failure> {
+        let mut all = Vec::new();
+        let mut token = String::new();
+        loop {
+            let (more, next) = page(Page { size: 0, token }).await?;
+            all.extend(more);
+            if next.is_empty() {
+                return Ok(all);
+            }
+            token = next;
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! `waymark status`: how the endpoints are, one line each.
+
+use std::ops::ControlFlow;
+
+use clap::Args;
+use comfy_table::Cell;
+use serde::Serialize;
+use tonic::Request;
+use waymark_proto::admin::v1::statuses_client::StatusesClient;
+use waymark_proto::admin::v1::{self as wire, ListStatusesRequest, ListStatusesResponse};
+
+use crate::client::{Attempt, Heard, MESSAGE_MAX};
+use crate::failure::Failure;
+use crate::output::screen::{Screen, append};
+use crate::output::verdicts::{self, Region};
+use crate::output::{Format, Shown, Style, render_line, table, time, words};
+use crate::session::Session;
+
+/// Whose status is wanted.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  waymark status\n  waymark status web --watch\n  waymark status --stale -o json"
+)]
+pub(crate) struct Wanted {
+    /// One profile; all if not given.
+    profile: Option<String>,
+    /// Go on showing it whenever something changes: in place on a terminal, one JSON value a line with -o json.
+    #[arg(long, short)]
+    watch: bool,
+}
+
+/// Shows the status once or for as long as somebody looks.
+pub(crate) async fn run(wanted: Wanted, session: &Session) -> Result<String, Failure> {
+    let profile = wanted.profile.unwrap_or_default();
+    if wanted.watch { watch(profile, session).await } else { once(profile, session).await }
+}
+
+async fn once(profile: String, session: &Session) -> Result<String, Failure> {
+    let applied = std::cell::Cell::new(0);
+    let profiles = session
+        .pages(async |page| {
+            let request =
+                ListStatusesRequest { profile: profile.clone(), page: Some(page), read: session.read() };
+            let call = async |at: Attempt| {
+                let request = at.request(&request);
+                StatusesClient::new(at.channel)
+                    .max_decoding_message_size(MESSAGE_MAX)
+                    .list_statuses(request)
+                    .await
+            };
+            let answer = session.client.read(call).await?;
+            applied.set(answer.applied);
+            Ok((answer.profiles, answer.next_page_token))
+        })
+        .await?;
+    let list = ListStatusesResponse { profiles, applied: applied.get(), next_page_token: String::new() };
+    Ok(session.show(&StatusList::from(list)))
+}
+
+async fn watch(profile: String, session: &Session) -> Result<String, Failure> {
+    let request = ListStatusesRequest { profile, page: None, read: session.read() };
+    let open = async |at: Attempt| {
+        StatusesClient::new(at.channel)
+            .max_decoding_message_size(MESSAGE_MAX)
+            .watch_statuses(Request::new(request.clone()))
+            .await
+    };
+    let mut screen = Screen::default();
+    let mut latest: Option<StatusList> = None;
+    let in_place = session.format == Format::Table && session.style.is_terminal;
+    let show = |heard: Heard<ListStatusesResponse>| {
+        let is_new = matches!(heard, Heard::Message(_));
+        if let Heard::Message(list) = heard {
+            latest = Some(list.into());
+        }
+        match &latest {
+            // Every second too, as the ages of the statuses grow.
+            Some(list) if in_place => screen.redraw(&list.text(&session.style)),
+            Some(list) if is_new && session.format == Format::Json => append(&render_line(list)),
+            Some(list) if is_new => append(&format!("{}\n", session.show(list))),
+            _ => Ok(ControlFlow::Continue(())),
+        }
+    };
+    session.client.follow(open, show).await?;
+    Ok(String::new())
+}
+
+#[derive(Debug, Serialize)]
+struct StatusList {
+    applied: u64,
+    profiles: Vec<Profile>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Profile {
+    name: String,
+    full_name: String,
+    status: String,
+    since: String,
+    routing: String,
+    revision: u64,
+    endpoints: Vec<Endpoint>,
+    #[serde(skip)]
+    since_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Endpoint {
+    name: String,
+    target: String,
+    status: String,
+    since: String,
+    /// Since when no region has a verdict, although there was a conclusion once.
+    stale_since: Option<String>,
+    regions: Vec<Region>,
+    #[serde(skip)]
+    since_ms: u64,
+}
+
+impl From<ListStatusesResponse> for StatusList {
+    fn from(message: ListStatusesResponse) -> Self {
+        let ListStatusesResponse { profiles, applied, next_page_token: _ } = message;
+        Self { applied, profiles: profiles.into_iter().map(Into::into).collect() }
+    }
+}
+
+impl From<wire::ProfileStatus> for Profile {
+    fn from(message: wire::ProfileStatus) -> Self {
+        let wire::ProfileStatus { name, full_name, status, since_ms, routing, endpoints, revision } = message;
+        Self {
+            name,
+            full_name,
+            status: words::profile_status(status),
+            since: time::rfc_3339(since_ms),
+            routing: words::routing(routing),
+            revision,
+            endpoints: endpoints.into_iter().map(Into::into).collect(),
+            since_ms,
+        }
+    }
+}
+
+impl From<wire::EndpointStatus> for Endpoint {
+    fn from(message: wire::EndpointStatus) -> Self {
+        let wire::EndpointStatus { name, target, status, since_ms, stale_since_ms, regions } = message;
+        Self {
+            name,
+            target,
+            status: words::endpoint_status(status),
+            since: time::rfc_3339(since_ms),
+            stale_since: stale_since_ms.map(time::rfc_3339),
+            regions: regions.into_iter().map(Into::into).collect(),
+            since_ms,
+        }
+    }
+}
+
+impl Endpoint {
+    fn told(&self) -> String {
+        let stale = self.stale_since.as_ref().map(|since| format!("stale since {since}"));
+        let regions = Some(verdicts::line(&self.regions)).filter(|line| !line.is_empty());
+        [stale, regions].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl Shown for StatusList {
+    const KIND: &'static str = "StatusList";
+
+    fn names(&self) -> Vec<String> {
+        self.profiles.iter().map(|profile| profile.name.clone()).collect()
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let now_ms = time::now_ms();
+        let headings = ["PROFILE", "ENDPOINT", "TARGET", "STATUS", "FOR", "REGIONS"];
+        let mut shown = table::table(style, &headings);
+        for profile in &self.profiles {
+            shown.add_row([
+                table::emphasized(&profile.name, style),
+                Cell::new(""),
+                Cell::new(&profile.full_name),
+                table::judged(&profile.status, style),
+                Cell::new(time::age(profile.since_ms, now_ms)),
+                Cell::new(format!("{} routing", profile.routing)),
+            ]);
+            for endpoint in &profile.endpoints {
+                shown.add_row([
+                    Cell::new(&profile.name),
+                    Cell::new(&endpoint.name),
+                    Cell::new(&endpoint.target),
+                    table::judged(&endpoint.status, style),
+                    Cell::new(time::age(endpoint.since_ms, now_ms)),
+                    Cell::new(endpoint.told()),
+                ]);
+            }
+        }
+        table::finish(&shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::render;
+
+    fn list() -> StatusList {
+        let agent = wire::AgentVerdict {
+            name: "eu-1".into(),
+            verdict: wire::Verdict::Down.into(),
+            failures: 4,
+            last_outcome: Some(wire::Outcome { class: wire::OutcomeClass::Timeout.into(), status: None }),
+        };
+        let region = wire::RegionalVerdict {
+            region: "eu".into(),
+            verdict: wire::Verdict::Down.into(),
+            agents: vec![agent],
+        };
+        let endpoint = wire::EndpointStatus {
+            name: "e1".into(),
+            target: "192.0.2.1".into(),
+            status: wire::Status::Degraded.into(),
+            since_ms: 1_700_000_000_000,
+            stale_since_ms: None,
+            regions: vec![region],
+        };
+        let profile = wire::ProfileStatus {
+            name: "web".into(),
+            full_name: "web.tm.example.com".into(),
+            status: wire::Status::Degraded.into(),
+            routing: wire::Routing::Priority.into(),
+            endpoints: vec![endpoint],
+            ..Default::default()
+        };
+        StatusList::from(ListStatusesResponse { profiles: vec![profile], applied: 9, ..Default::default() })
+    }
+
+    #[test]
+    fn cli_7_json_has_the_contracts_fields() {
+        let text = render(&list(), Format::Json, &Style::default());
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let endpoint = &json["profiles"][0]["endpoints"][0];
+        let wanted = serde_json::json!({
+            "name": "e1", "target": "192.0.2.1", "status": "Degraded", "since": "2023-11-14T22:13:20Z",
+            "staleSince": null,
+            "regions": [{ "region": "eu", "verdict": "down", "agents": [{
+                "name": "eu-1", "verdict": "down", "failures": 4, "lastOutcome": "timeout", "lastStatusCode": null,
+            }] }],
+        });
+        assert_eq!(endpoint, &wanted);
+    }
+
+    #[test]
+    fn one_line_for_each_endpoint() {
+        let text = list().text(&Style::default());
+        let line = text.lines().find(|line| line.contains("192.0.2.1")).unwrap();
+        for word in ["web", "e1", "Degraded", "eu down (4 × timeout)"] {
+            assert!(line.contains(word), "{line}");
+        }
+    }
+}
