@@ -6,7 +6,7 @@ use waymark_core::model::EndpointId;
 use waymark_proto::agent::v1 as wire;
 
 use super::Identity;
-use crate::assignment::Update;
+use crate::assignment::{CHECKS_MAX, Update};
 use crate::backlog::Entry;
 use crate::probe::ProbeReport;
 
@@ -59,9 +59,21 @@ fn outcome(entry: &Entry, now: Instant) -> wire::ProbeOutcome {
     }
 }
 
+/// Puts the parts of an assignment together; returns it once `part` was the last (PRB-11: a check that is only in a later
+/// part is not gone meanwhile, nor is what it found).
+pub(super) fn gather(parts: &mut wire::Assignment, part: wire::Assignment) -> Option<wire::Assignment> {
+    let wire::Assignment { revision, full, checks, removed, more } = part;
+    parts.revision = revision;
+    parts.full |= full;
+    // What is beyond the checks that an agent takes on is refused later; it need not be kept until then.
+    parts.checks.extend(checks.into_iter().take((CHECKS_MAX + 1).saturating_sub(parts.checks.len())));
+    parts.removed.extend(removed);
+    (!more).then(|| std::mem::take(parts))
+}
+
 /// What a member says must be probed. A check that this agent cannot read is left out and logged: the others go on.
 pub(super) fn update(message: wire::Assignment) -> Update {
-    let wire::Assignment { revision, full, checks, removed } = message;
+    let wire::Assignment { revision, full, checks, removed, more: _ } = message;
     tracing::debug!(revision, full, checks = checks.len(), removed = removed.len(), "assignment");
     let mut removed: Vec<EndpointId> = removed.into_iter().map(EndpointId).collect();
     let mut readable = Vec::with_capacity(checks.len());
@@ -76,4 +88,23 @@ pub(super) fn update(message: wire::Assignment) -> Update {
         }
     }
     Update { full, checks: readable, removed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prb_11_an_assignment_in_parts_is_put_in_force_as_one() {
+        let check = |endpoint| wire::Check { endpoint, ..Default::default() };
+        let part =
+            |full, checks, removed, more| wire::Assignment { revision: 9, full, checks, removed, more };
+        let mut parts = wire::Assignment::default();
+        assert_eq!(gather(&mut parts, part(true, vec![check(1)], vec![], true)), None);
+        assert_eq!(gather(&mut parts, part(false, vec![], vec![5], true)), None);
+        let whole = gather(&mut parts, part(false, vec![check(2)], vec![], false));
+        assert_eq!(whole, Some(part(true, vec![check(1), check(2)], vec![5], false)));
+        let next = part(false, vec![check(3)], vec![], false);
+        assert_eq!(gather(&mut parts, next.clone()), Some(next));
+    }
 }

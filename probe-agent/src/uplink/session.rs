@@ -12,7 +12,7 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Status, Streaming};
 use waymark_proto::agent::v1::member_message::Kind;
 use waymark_proto::agent::v1::mesh_client::MeshClient;
-use waymark_proto::agent::v1::{AgentMessage, MemberMessage, Welcome};
+use waymark_proto::agent::v1::{AgentMessage, Assignment, MemberMessage, Welcome};
 
 use super::backoff::Ending;
 use super::{Event, Identity, Session, message};
@@ -30,8 +30,8 @@ const PING_INTERVAL: Duration = Duration::from_secs(3);
 const PING_TIMEOUT: Duration = Duration::from_secs(4);
 /// Messages that wait for the network; outcomes beyond it wait in the backlog.
 const OUTBOX_MAX: usize = 16;
-/// Largest message of a member, in bytes: a full assignment of as many checks as an agent takes on, with a header each.
-const MESSAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Largest message of a member, in bytes: some times what members put into one part of an assignment.
+const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 /// Flow-control windows in bytes: a full assignment should not wait for round trips.
 const STREAM_WINDOW: u32 = 1024 * 1024;
 const CONNECTION_WINDOW: u32 = 4 * 1024 * 1024;
@@ -143,12 +143,16 @@ async fn serve(
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let assignment_deadline = Instant::now() + OPENING_TIMEOUT;
     let mut is_assigned = false;
+    let mut parts = Assignment::default();
     loop {
         let event = tokio::select! {
             received = inbound.message() => match received?.and_then(|message| message.kind) {
-                Some(Kind::Assignment(assignment)) => {
+                Some(Kind::Assignment(part)) => {
                     is_assigned = true;
-                    Event::Assigned(message::update(assignment))
+                    match message::gather(&mut parts, part) {
+                        Some(assignment) => Event::Assigned(message::update(assignment)),
+                        None => continue,
+                    }
                 }
                 Some(Kind::Acknowledgement(acknowledgement)) => Event::Acknowledged(acknowledgement.sequence),
                 Some(Kind::Welcome(_)) => continue,
