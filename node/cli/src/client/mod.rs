@@ -3,6 +3,8 @@
 mod member;
 mod pursuit;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 use std::cell::Cell;
 use std::time::Duration;
