@@ -59,6 +59,7 @@ pub(super) fn membership(error: &MembershipError) -> Status {
     match error {
         MembershipError::Refused(_) => Status::failed_precondition(error.to_string()),
         MembershipError::Unreachable(_) => Status::unavailable(error.to_string()),
+        MembershipError::OutcomeUnknown(_) => Status::deadline_exceeded(error.to_string()),
         MembershipError::Propose(ProposeError::OutcomeUnknown) => {
             Status::deadline_exceeded(format!("{error}; see 'waymark cluster status' for what became of it"))
         }
@@ -73,5 +74,6 @@ fn propose(error: &ProposeError) -> Status {
         ProposeError::NoLeader => Status::unavailable(text),
         ProposeError::OutcomeUnknown => Status::deadline_exceeded(text),
         ProposeError::Storage(_) | ProposeError::Busy => Status::resource_exhausted(text),
+        ProposeError::Refused(_) => Status::invalid_argument(text),
     }
 }

@@ -26,8 +26,6 @@ mod rings;
 mod service;
 mod session;
 mod stream;
-#[cfg(test)]
-mod tests;
 mod unsettled;
 
 pub use counts::Counts;

@@ -55,7 +55,6 @@ fn greeting(shared: &Shared, hello: Hello) -> Result<Greeting, Ending> {
             )));
         }
     }
-    let member = (shared.identity.id)().ok_or(Ending::NotMember)?;
     if !*shared.is_leader_reachable.borrow() {
         return Err(Ending::Leaderless);
     }
@@ -66,6 +65,7 @@ fn greeting(shared: &Shared, hello: Hello) -> Result<Greeting, Ending> {
             advice: "; try again later",
         });
     }
+    let member = (shared.identity.id)().ok_or(Ending::NotMember)?;
     Ok(Greeting { agent, region, run: AgentRun(run), version, member })
 }
 
@@ -76,7 +76,7 @@ async fn propose(shared: &Shared, greeting: &Greeting) -> Result<HeldSession, En
     };
     let proposed = result.map_err(|error| match error {
         ProposeError::NotMember => Ending::NotMember,
-        ProposeError::Storage(_) => Ending::Failed(error),
+        ProposeError::Storage(_) | ProposeError::Refused(_) => Ending::Failed(error),
         ProposeError::NoLeader | ProposeError::OutcomeUnknown | ProposeError::Busy => Ending::Leaderless,
     })?;
     let reply = proposed.replies.into_iter().next().expect("there is one reply for each command")?;

@@ -138,7 +138,9 @@ impl Session {
     ) -> Result<(), Ending> {
         self.unsettled.fail();
         match (&error, content) {
-            (ProposeError::NotMember | ProposeError::Storage(_), _) => return Err(Ending::Failed(error)),
+            (ProposeError::NotMember | ProposeError::Storage(_) | ProposeError::Refused(_), _) => {
+                return Err(Ending::Failed(error));
+            }
             // There may be a session now that this stream cannot tell from another stream's.
             (ProposeError::OutcomeUnknown, Content::Session) => return Err(Ending::Leaderless),
             (ProposeError::OutcomeUnknown | ProposeError::NoLeader | ProposeError::Busy, _) => {}

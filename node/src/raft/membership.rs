@@ -1,14 +1,39 @@
 //! Who is in the cluster: founding it, taking members in, and telling who leads.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
+use openraft::ServerState;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use waymark_core::model::{LogIndex, MemberId};
+use waymark_core::state::{Action, Command};
+use waymark_proto::peer::v1 as wire;
 
-use super::ProposeError;
+use super::admission::{self, admit};
+use super::forward::{peer, timed};
+use super::leader::{self, Leader};
+use super::member::{Base, Seat, SeatError};
+use super::types::{Metrics, Node};
+use super::{ProposeError, Proposer, convert};
+use crate::chance;
+
+/// How long another member may take to say how far it is.
+const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long to wait before the leader is looked for again.
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
+/// The number of the member that founds a cluster.
+const FOUNDER: u64 = 1;
 
 /// Founds, grows and describes the cluster. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Membership {}
+pub struct Membership {
+    pub(super) base: Arc<Base>,
+    proposer: Proposer,
+    /// Held, on the leader, while a member is taken in: numbers must not be given twice.
+    pub(super) admitting: Arc<Mutex<()>>,
+}
 
 /// What a member does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,45 +89,203 @@ pub struct ClusterStatus {
 /// Why the membership was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MembershipError {
-    /// This member, or the one to be added, belongs to a cluster already.
+    /// This member, or the one to be added, belongs to a cluster already, or cannot be part of this one.
     #[error("{0}")]
     Refused(String),
     /// The member to be added does not answer.
     #[error("{0}")]
     Unreachable(String),
+    /// It is not known whether the member was added; adding it again completes it.
+    #[error("{0}")]
+    OutcomeUnknown(String),
     /// No leader, or one that failed meanwhile.
     #[error(transparent)]
     Propose(#[from] ProposeError),
 }
 
 impl Membership {
-    /// Founds a cluster with this member as its first voter; returns the cluster's id.
+    /// How long a change of the membership may take (CLU-9).
+    pub const DEADLINE: Duration = Duration::from_secs(30);
+
+    pub(super) fn new(base: Arc<Base>, proposer: Proposer) -> Self {
+        Self { base, proposer, admitting: Arc::default() }
+    }
+
+    /// Founds a cluster with this member as its first voter; returns the cluster's id. Refused on a member that belongs
+    /// to a cluster (CLU-1).
     pub async fn init(&self) -> Result<String, MembershipError> {
-        Err(MembershipError::Refused("not built".into()))
+        let cluster = chance::id();
+        let seat = self.base.take_seat(&cluster, FOUNDER).await.map_err(|error| match error {
+            SeatError::Taken { .. } | SeatError::Broken => MembershipError::Refused(error.to_string()),
+            SeatError::Open(error) => ProposeError::Storage(error.to_string()).into(),
+        })?;
+        let failed = |error: openraft::error::Fatal<u64>| ProposeError::Storage(error.to_string());
+        self.base.begin_cluster(&seat).await.map_err(failed)?;
+        self.found(&seat).await?;
+        tracing::info!(cluster, "a cluster is founded");
+        Ok(cluster)
+    }
+
+    /// Gives the cluster's state its identity. Harmless if it has it.
+    async fn found(&self, seat: &Seat) -> Result<(), ProposeError> {
+        let action = Action::Found { cluster: seat.cluster.clone() };
+        self.proposer.propose(vec![Command { id: None, author: "cluster".into(), action }]).await.map(drop)
+    }
+
+    /// Completes, in the background, a founding that a crash broke off.
+    pub(super) fn found_again(&self) {
+        let this = self.clone();
+        self.base.tasks.spawn(async move {
+            let stop = this.base.stop.clone();
+            stop.run_until_cancelled(this.complete_founding()).await;
+        });
+    }
+
+    async fn complete_founding(&self) {
+        let Some(seat) = self.base.seat().filter(|seat| seat.member == FOUNDER) else { return };
+        if self.base.begin_cluster(&seat).await.is_err() || !self.base.reader.view().state.cluster.is_empty()
+        {
+            return;
+        }
+        let is_unfounded = |this: &Self| this.base.reader.view().state.cluster.is_empty();
+        if self.proposer.read_barrier().await.is_err() || !is_unfounded(self) {
+            return;
+        }
+        if let Err(error) = self.found(&seat).await {
+            tracing::warn!(%error, "the cluster's founding could not be completed: restart this member to try again");
+        }
     }
 
     /// Takes in the empty member at `address` (learner, caught up, voter), through the leader. Ends within 30 s.
-    pub async fn add(&self, _address: &str) -> Result<MemberStatus, MembershipError> {
-        Err(MembershipError::Refused("not built".into()))
+    pub async fn add(&self, address: &str) -> Result<MemberStatus, MembershipError> {
+        let deadline = Instant::now() + Self::DEADLINE;
+        loop {
+            let seat = self.base.seat().ok_or(ProposeError::NotMember)?;
+            let stale_after = self.base.config.timers.leader_is_stale_after();
+            let added = match leader::find(&seat.metrics(), stale_after) {
+                Leader::Here => Some(admit(self, &seat, address, deadline).await?),
+                Leader::There(id, node) => self.ask_to_admit(&seat, id, &node, address, deadline).await?,
+                Leader::Unknown => None,
+                Leader::Failed(reason) => return Err(ProposeError::Storage(reason).into()),
+            };
+            match added {
+                Some((id, node)) => return Ok(self.listed(id, node).await),
+                None if Instant::now() + RETRY_PAUSE < deadline => sleep(RETRY_PAUSE).await,
+                None => return Err(ProposeError::NoLeader.into()),
+            }
+        }
+    }
+
+    /// `None` if the member that was asked does not lead.
+    async fn ask_to_admit(
+        &self,
+        seat: &Seat,
+        leader: u64,
+        node: &Node,
+        address: &str,
+        deadline: Instant,
+    ) -> Result<Option<(u64, Node)>, MembershipError> {
+        let peer = peer(&self.base, seat, leader, node);
+        let mut peer = peer.map_err(|error| MembershipError::Unreachable(error.to_string()))?;
+        let within = deadline.saturating_duration_since(Instant::now());
+        let request = timed(wire::AdmitRequest { address: address.to_owned() }, within);
+        match timeout_at(deadline, peer.admit(request)).await {
+            Ok(Ok(answer)) => Ok(Some(convert::node(answer.into_inner().node.unwrap_or_default()))),
+            Ok(Err(status)) => admission::error(&status).map_or(Ok(None), Err),
+            Err(_) => Err(ProposeError::OutcomeUnknown.into()),
+        }
+    }
+
+    async fn listed(&self, id: u64, node: Node) -> MemberStatus {
+        let members = self.status().await.members;
+        let known = members.into_iter().find(|member| member.id.0 == id);
+        known.unwrap_or_else(|| member_status(id, node, Role::Follower, None))
     }
 
     /// What this member knows, with each other member asked (within 1 s) how far it is.
     pub async fn status(&self) -> ClusterStatus {
-        unimplemented!()
+        let applied = self.base.reader.view().applied;
+        let answered_by = self.base.config.name.clone();
+        let Some(seat) = self.base.seat() else {
+            return ClusterStatus {
+                cluster_id: String::new(),
+                answered_by,
+                leader: None,
+                term: 0,
+                last_log: LogIndex(0),
+                applied,
+                quorum_age: None,
+                members: Vec::new(),
+            };
+        };
+        let metrics = seat.metrics();
+        let leader = match leader::find(&metrics, self.base.config.timers.leader_is_stale_after()) {
+            Leader::Here => Some(seat.member),
+            Leader::There(id, _) => Some(id),
+            Leader::Unknown | Leader::Failed(_) => None,
+        };
+        ClusterStatus {
+            cluster_id: seat.cluster.clone(),
+            answered_by,
+            leader: leader.map(MemberId),
+            term: metrics.current_term,
+            last_log: LogIndex(metrics.last_log_index.unwrap_or_default()),
+            applied,
+            quorum_age: leader::quorum_age(&metrics).filter(|_| metrics.state == ServerState::Leader),
+            members: self.members(&seat, &metrics, leader).await,
+        }
+    }
+
+    async fn members(&self, seat: &Seat, metrics: &Metrics, leader: Option<u64>) -> Vec<MemberStatus> {
+        let membership = metrics.membership_config.membership();
+        let voters: Vec<u64> = membership.voter_ids().collect();
+        let asked = membership.nodes().map(|(id, node)| {
+            let role = match leader {
+                Some(leader) if leader == *id => Role::Leader,
+                _ if voters.contains(id) => Role::Follower,
+                _ => Role::Learner,
+            };
+            async move { member_status(*id, node.clone(), role, self.applied_by(seat, *id, node).await) }
+        });
+        join_all(asked).await
+    }
+
+    async fn applied_by(&self, seat: &Seat, id: u64, node: &Node) -> Option<LogIndex> {
+        if id == seat.member {
+            return Some(self.base.reader.view().applied);
+        }
+        let mut peer = peer(&self.base, seat, id, node).ok()?;
+        let asked = peer.describe(timed(wire::DescribeRequest {}, DESCRIBE_TIMEOUT));
+        let answer = timeout(DESCRIBE_TIMEOUT, asked).await.ok()?.ok()?.into_inner();
+        let is_it = answer.cluster_id == seat.cluster && answer.node.is_some_and(|node| node.id == id);
+        is_it.then_some(LogIndex(answer.applied))
     }
 
     /// This member's number, once it belongs to a cluster.
     pub fn id(&self) -> Option<MemberId> {
-        None
+        self.base.seat().map(|seat| MemberId(seat.member))
     }
 
     /// This member's name.
     pub fn name(&self) -> &str {
-        ""
+        &self.base.config.name
     }
 
     /// Returns once `member` has applied `index`, or with false if it cannot be reached in `within`.
-    pub async fn await_applied(&self, _member: MemberId, _index: LogIndex, _within: Duration) -> bool {
-        false
+    pub async fn await_applied(&self, member: MemberId, index: LogIndex, within: Duration) -> bool {
+        let Some(seat) = self.base.seat() else { return false };
+        if seat.member == member.0 {
+            return timeout(within, self.base.reader.applied(index)).await.unwrap_or(false);
+        }
+        let metrics = seat.metrics();
+        let Some(node) = metrics.membership_config.membership().get_node(&member.0) else { return false };
+        let Ok(mut peer) = peer(&self.base, &seat, member.0, node) else { return false };
+        let asked = peer.await_applied(timed(wire::AwaitAppliedRequest { log_index: index.0 }, within));
+        matches!(timeout(within, asked).await, Ok(Ok(_)))
     }
+}
+
+fn member_status(id: u64, node: Node, role: Role, applied: Option<LogIndex>) -> MemberStatus {
+    let Node { name, grpc, dns, http } = node;
+    MemberStatus { id: MemberId(id), name, role, grpc, dns, http, applied }
 }

@@ -1,10 +1,45 @@
 //! Consensus: everything that knows openraft and sled is below here. The doors see four handles: [`Proposer`],
 //! [`Membership`], [`Leases`] and the publication's reader.
 
+mod address;
+mod admission;
+mod backend;
+mod caller;
+mod compaction;
+mod connections;
+mod convert;
+mod data_dir;
+mod forward;
+mod gather;
+mod key_space;
+mod leader;
 mod leases;
+mod lessor;
+mod log_opening;
+mod log_store;
+mod log_writer;
+mod member;
 mod membership;
+mod peer_client;
+mod peer_service;
 mod proposer;
+mod raft_service;
+mod recent;
+mod sled_backend;
+mod snapshot;
+mod snapshot_file;
+mod state_machine;
+#[cfg(test)]
+mod tests;
+mod timers;
+mod types;
+mod watermark;
 
+pub use data_dir::DataDirError;
 pub use leases::{HeldSession, Leases};
+pub use member::{Member, MemberConfig, OpenError, Started, Stopper};
 pub use membership::{ClusterStatus, MemberStatus, Membership, MembershipError, Role};
+pub use peer_service::PeerService;
 pub use proposer::{ProposeError, Proposed, Proposer};
+pub use raft_service::RaftService;
+pub use timers::{Compaction, TimerProfile};

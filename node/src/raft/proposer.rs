@@ -1,11 +1,36 @@
 //! The one way in: commands from any door, forwarded to the leader, gathered into entries, answered once applied here.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use prost::Message;
+use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until, timeout_at};
 use waymark_core::model::LogIndex;
-use waymark_core::state::{Command, Rejection, Reply};
+use waymark_core::state::{Action, Command, CommandId, Rejection, Reply};
+use waymark_proto::storage::v1 as stored;
+
+use super::forward::{self, Committed, Refusal};
+use super::gather::{self, Job, Origin};
+use super::leader::{self, Leader};
+use super::member::{Base, Seat};
+use crate::chance;
+
+/// Callers whose commands may wait. Each waits for 5 s at most, so a queue that is full is one that does not move.
+const QUEUE_MAX: usize = 1024;
+/// Largest size of one caller's commands: an entry and its replication must stay below gRPC's 4 MiB.
+pub(super) const ENTRY_BYTES_MAX: usize = 2 << 20;
+/// How long to wait before a leader is asked again how far to read.
+const READ_PAUSE: Duration = Duration::from_millis(20);
 
 /// Takes commands to the log. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Proposer {}
+pub struct Proposer {
+    base: Arc<Base>,
+    queue: mpsc::Sender<Job>,
+}
 
 /// What became of proposed commands: committed, applied on this member, visible in its view.
 #[derive(Clone, Debug)]
@@ -36,17 +61,157 @@ pub enum ProposeError {
     /// Too much is waiting already.
     #[error("too many commands are waiting to be committed; try again")]
     Busy,
+    /// The commands cannot be proposed as they are: too large, or not readable by the leader.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Starts the task that takes commands to the log.
+pub(super) fn start(base: &Arc<Base>) -> Proposer {
+    let (queue, jobs) = mpsc::channel(QUEUE_MAX);
+    base.tasks.spawn(gather::run(base.clone(), jobs));
+    Proposer { base: base.clone(), queue }
 }
 
 impl Proposer {
-    /// Commits `commands`, waits until this member has applied them, and returns what each came to. Ends within
-    /// `Proposer::DEADLINE` (5 s).
-    pub async fn propose(&self, _commands: Vec<Command>) -> Result<Proposed, ProposeError> {
-        Err(ProposeError::NotMember)
+    /// How long a proposal may take.
+    pub const DEADLINE: Duration = Duration::from_secs(5);
+
+    /// Commits `commands`, waits until this member has applied them, and returns what each came to. Commands that are
+    /// not absolute facts are given a mark if they have none, so that they are carried out once however often they
+    /// must be sent (CLI-4). Ends within [`Proposer::DEADLINE`].
+    pub async fn propose(&self, commands: Vec<Command>) -> Result<Proposed, ProposeError> {
+        let deadline = Instant::now() + Self::DEADLINE;
+        let messages = commands.into_iter().map(marked).map(|command| stored::Command::from(&command));
+        let Committed { replies, index } = self.submit(messages.collect(), Origin::Here, deadline).await?;
+        self.applied(index, deadline).await.map_err(|_| ProposeError::OutcomeUnknown)?;
+        Ok(Proposed { replies, index })
     }
 
     /// Returns once this member's view contains everything that was committed when it was called (ReadIndex).
     pub async fn read_barrier(&self) -> Result<(), ProposeError> {
-        Err(ProposeError::NotMember)
+        let deadline = Instant::now() + Self::DEADLINE;
+        let index = self.read_index_anywhere(deadline).await?;
+        self.applied(index, deadline).await
     }
+
+    /// Has `commands` committed, from `origin`. They must be readable by this version: an entry that is not would stop
+    /// every member.
+    pub(super) async fn submit(
+        &self,
+        commands: Vec<stored::Command>,
+        origin: Origin,
+        deadline: Instant,
+    ) -> Result<Committed, ProposeError> {
+        if self.base.seat().is_none() {
+            return Err(ProposeError::NotMember);
+        }
+        if commands.is_empty() {
+            return Ok(Committed { replies: Vec::new(), index: self.base.reader.view().applied });
+        }
+        let bytes = commands.iter().map(Message::encoded_len).sum();
+        if bytes > ENTRY_BYTES_MAX {
+            let text =
+                format!("the change has {bytes} bytes, the limit is {ENTRY_BYTES_MAX}: make it in parts");
+            return Err(ProposeError::Refused(text));
+        }
+        for command in &commands {
+            let unreadable = |error| ProposeError::Refused(format!("the change is not understood: {error}"));
+            Command::try_from(command.clone()).map_err(unreadable)?;
+        }
+        let (answer, outcome) = oneshot::channel();
+        let sent = Arc::new(AtomicBool::new(false));
+        let job = Job { commands, bytes, origin, deadline, sent: sent.clone(), answer };
+        self.queue.try_send(job).map_err(|error| match error {
+            TrySendError::Full(_) => ProposeError::Busy,
+            // This member is on its way out.
+            TrySendError::Closed(_) => ProposeError::NoLeader,
+        })?;
+        outcome_of(outcome, &sent, deadline).await
+    }
+
+    /// On the leader: the entry that a reader must have applied to see everything that is committed now, confirmed by a
+    /// majority (CLU-7).
+    pub(super) async fn read_index(&self, seat: &Seat, deadline: Instant) -> Result<LogIndex, Refusal> {
+        match timeout_at(deadline, seat.raft.get_read_log_id()).await {
+            Ok(Ok((index, _))) => Ok(LogIndex(index.map_or(0, |id| id.index))),
+            Ok(Err(_)) | Err(_) => Err(Refusal::Nothing),
+        }
+    }
+
+    async fn read_index_anywhere(&self, deadline: Instant) -> Result<LogIndex, ProposeError> {
+        loop {
+            let seat = self.base.seat().ok_or(ProposeError::NotMember)?;
+            let within = deadline.saturating_duration_since(Instant::now());
+            let stale_after = self.base.config.timers.leader_is_stale_after();
+            let outcome = match leader::find(&seat.metrics(), stale_after) {
+                Leader::Here => self.read_index(&seat, deadline).await,
+                Leader::There(id, node) => match forward::peer(&self.base, &seat, id, &node) {
+                    Ok(peer) => tokio::select! {
+                        outcome = forward::read_index(peer, within) => outcome,
+                        () = leader::replaced(&seat, id) => Err(Refusal::Nothing),
+                    },
+                    Err(error) => return Err(ProposeError::Refused(error.to_string())),
+                },
+                Leader::Unknown => Err(Refusal::Nothing),
+                Leader::Failed(reason) => return Err(ProposeError::Storage(reason)),
+            };
+            match outcome {
+                Ok(index) => return Ok(index),
+                Err(Refusal::Final(error)) => return Err(error),
+                Err(Refusal::Nothing | Refusal::Perhaps) if Instant::now() + READ_PAUSE < deadline => {
+                    tokio::time::sleep(READ_PAUSE).await;
+                }
+                Err(Refusal::Nothing | Refusal::Perhaps) => return Err(ProposeError::NoLeader),
+            }
+        }
+    }
+
+    async fn applied(&self, index: LogIndex, deadline: Instant) -> Result<(), ProposeError> {
+        match timeout_at(deadline, self.base.reader.applied(index)).await {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(ProposeError::NoLeader),
+        }
+    }
+}
+
+/// The outcome, or at the deadline what can be said without it. The order matters: the task that commits sets `sent`
+/// before it looks whether anybody still listens.
+async fn outcome_of(
+    mut outcome: oneshot::Receiver<Result<Committed, ProposeError>>,
+    sent: &AtomicBool,
+    deadline: Instant,
+) -> Result<Committed, ProposeError> {
+    tokio::select! {
+        biased;
+        answer = &mut outcome => answer.unwrap_or(Err(unanswered(sent))),
+        () = sleep_until(deadline) => {
+            outcome.close();
+            outcome.try_recv().unwrap_or_else(|_| Err(unanswered(sent)))
+        }
+    }
+}
+
+fn unanswered(sent: &AtomicBool) -> ProposeError {
+    if sent.load(Ordering::SeqCst) { ProposeError::OutcomeUnknown } else { ProposeError::NoLeader }
+}
+
+fn marked(command: Command) -> Command {
+    let id = command.id.or_else(|| (!is_fact(&command.action)).then(random_mark));
+    Command { id, ..command }
+}
+
+fn random_mark() -> CommandId {
+    CommandId(u128::from(chance::draw()) << 64 | u128::from(chance::draw()))
+}
+
+/// Does `action` say the same however often it is said?
+fn is_fact(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Found { .. }
+            | Action::RecordOutcomes { .. }
+            | Action::ExpireVerdicts { .. }
+            | Action::LoseAgent { .. }
+    )
 }

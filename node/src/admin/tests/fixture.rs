@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
+use tokio_stream::wrappers::TcpListenerStream;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::{Channel, Endpoint as Address, Server};
 use tonic::{Code, Response, Status};
@@ -23,7 +24,6 @@ use super::super::handles::Handles;
 use super::super::limits::{RESPONSE_BYTES_MAX, Watching};
 use super::super::services::with_handles;
 use super::double::{Double, Trouble};
-use crate::acceptor;
 
 /// Beyond this a test has failed: everything here takes milliseconds.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -57,7 +57,9 @@ impl Fixture {
         let routes = with_handles(handles, stopping.clone()).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
-        tokio::spawn(Server::builder().add_routes(routes).serve_with_incoming(acceptor::incoming(listener)));
+        tokio::spawn(
+            Server::builder().add_routes(routes).serve_with_incoming(TcpListenerStream::new(listener)),
+        );
         let address = Address::from_shared(format!("http://{address}")).expect("an address is a URL");
         let channel = address.connect().await.expect("the listener is bound");
         Self { double, channel, stopping }

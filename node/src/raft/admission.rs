@@ -1,0 +1,231 @@
+//! Taking a member in, on the leader: it is reached, told who it is, catches up as a learner and becomes a voter. Every
+//! step may be taken twice, so an admission that broke off is completed by asking again (CLU-1, CLU-9).
+//!
+//! ```text
+//! Describe ─▶ empty ──────────────────────▶ Join ─▶ learner ─▶ caught up ─▶ voter
+//!          ├▶ of this cluster, under way ────────────▶ ▲           (done if it is a voter)
+//!          └▶ of another cluster, or unreachable: refused
+//! ```
+//!
+//! A number is in the membership only after its member has joined. One that is in the membership and yet describes
+//! itself as empty has lost its data (CLU-4).
+
+use std::time::Duration;
+
+use openraft::ChangeMembers;
+use openraft::error::{ChangeMembershipError, ClientWriteError, RaftError};
+use tokio::time::{Instant, timeout_at};
+use tonic::{Code, Status};
+use waymark_proto::peer::v1 as wire;
+
+use super::address::is_loopback;
+use super::caller::Introduction;
+use super::connections::Peer;
+use super::forward::timed;
+use super::member::Seat;
+use super::types::{Metrics, Node};
+use super::{Membership, MembershipError, ProposeError, convert};
+
+/// How long the member to be taken in has to answer one question.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// A learner that is at most this many entries behind has caught up: it takes the rest as a voter within a moment.
+const CAUGHT_UP_ENTRIES: u64 = 64;
+
+type WriteError = RaftError<u64, ClientWriteError<u64, Node>>;
+
+/// Takes in the member at `address`; ends by `deadline`. Returns its number and addresses.
+pub(super) async fn admit(
+    membership: &Membership,
+    seat: &Seat,
+    address: &str,
+    deadline: Instant,
+) -> Result<(u64, Node), MembershipError> {
+    let late =
+        |_| MembershipError::Refused("another member is being added; try again when that is done".into());
+    let _turn = timeout_at(deadline, membership.admitting.lock()).await.map_err(late)?;
+    let address = with_scheme(address);
+    let found = describe(membership, seat, &address).await?;
+    let (id, node) = place(seat, &found)?;
+    if is_voter(&seat.metrics(), id) {
+        return Ok((id, node));
+    }
+    if found.cluster_id.is_empty() {
+        join(membership, seat, id, &node).await?;
+    }
+    let unfinished = |_| {
+        let name = &node.name;
+        MembershipError::OutcomeUnknown(format!(
+            "member '{name}' was not a voter in time; see 'waymark cluster status', and add it again to complete it"
+        ))
+    };
+    timeout_at(deadline, promote(seat, id, node.clone())).await.map_err(unfinished)??;
+    Ok((id, node))
+}
+
+fn with_scheme(address: &str) -> String {
+    if address.contains("://") { address.to_owned() } else { format!("http://{address}") }
+}
+
+async fn describe(
+    membership: &Membership,
+    seat: &Seat,
+    address: &str,
+) -> Result<Description, MembershipError> {
+    let mut peer = stranger(membership, seat, 0, address)?;
+    let unreachable = |status: Status| {
+        let reason = status.message().to_owned();
+        MembershipError::Unreachable(format!("there is no answer from a member at {address}: {reason}"))
+    };
+    let answer = peer.describe(timed(wire::DescribeRequest {}, ANSWER_TIMEOUT)).await.map_err(unreachable)?;
+    let wire::DescribeResponse { node, cluster_id, applied: _ } = answer.into_inner();
+    let (id, node) = convert::node(node.unwrap_or_default());
+    Ok(Description { id, node, cluster_id })
+}
+
+fn stranger(membership: &Membership, seat: &Seat, id: u64, address: &str) -> Result<Peer, MembershipError> {
+    let introduction = Introduction::new(&seat.cluster, seat.member, id);
+    let peer = membership.base.connections.peer(address, introduction);
+    peer.map_err(|error| MembershipError::Unreachable(error.to_string()))
+}
+
+/// What a member says of itself.
+#[derive(Clone, Debug)]
+struct Description {
+    id: u64,
+    node: Node,
+    cluster_id: String,
+}
+
+/// The number and addresses that the described member has or gets; refuses one that cannot be taken in.
+fn place(seat: &Seat, found: &Description) -> Result<(u64, Node), MembershipError> {
+    let metrics = seat.metrics();
+    let members: Vec<(u64, Node)> =
+        metrics.membership_config.membership().nodes().map(|(id, node)| (*id, node.clone())).collect();
+    let Description { id, node, cluster_id } = found;
+    let refused = |text: String| Err(MembershipError::Refused(text));
+    let at = &node.grpc;
+    if !cluster_id.is_empty() && *cluster_id != seat.cluster {
+        return refused(format!(
+            "the member at {at} belongs to cluster {cluster_id}, this is cluster {}",
+            seat.cluster
+        ));
+    }
+    if let Some((known, _)) = members.iter().find(|(_, known)| known.grpc == *at && cluster_id.is_empty()) {
+        return refused(format!(
+            "member {known} at {at} has lost its data: remove it before you add it again"
+        ));
+    }
+    let number =
+        if cluster_id.is_empty() { members.iter().map(|(id, _)| id + 1).max().unwrap_or(1) } else { *id };
+    if let Some((_, known)) =
+        members.iter().find(|(other, known)| *other == number && known.name != node.name)
+    {
+        return refused(format!("the member at {at} says it is number {number}, which is '{}'", known.name));
+    }
+    if let Some((other, _)) =
+        members.iter().find(|(other, known)| *other != number && known.name == node.name)
+    {
+        return refused(format!(
+            "member {other} is named '{}' already: give the new one a name of its own",
+            node.name
+        ));
+    }
+    refuse_mixed_loopback(node, &members)?;
+    Ok((number, node.clone()))
+}
+
+/// Members on loopback and members elsewhere would not reach each other.
+fn refuse_mixed_loopback(node: &Node, members: &[(u64, Node)]) -> Result<(), MembershipError> {
+    match members.iter().find(|(_, known)| is_loopback(&known.grpc) != is_loopback(&node.grpc)) {
+        None => Ok(()),
+        Some((id, known)) => Err(MembershipError::Refused(format!(
+            "the new member advertises {new}, member {id} advertises {old}: loopback addresses are good only if all \
+             members have them",
+            new = node.grpc,
+            old = known.grpc
+        ))),
+    }
+}
+
+async fn join(membership: &Membership, seat: &Seat, id: u64, node: &Node) -> Result<(), MembershipError> {
+    let mut peer = stranger(membership, seat, id, &node.grpc)?;
+    let request = wire::JoinRequest { cluster_id: seat.cluster.clone(), member_id: id };
+    let failed = |status: Status| match status.code() {
+        Code::FailedPrecondition | Code::InvalidArgument => {
+            MembershipError::Refused(status.message().to_owned())
+        }
+        _ => MembershipError::Unreachable(format!(
+            "the member does not answer at {}, the address it advertises: {}",
+            node.grpc,
+            status.message()
+        )),
+    };
+    peer.join(timed(request, ANSWER_TIMEOUT)).await.map(drop).map_err(failed)
+}
+
+/// Learner, caught up, voter.
+async fn promote(seat: &Seat, id: u64, node: Node) -> Result<(), MembershipError> {
+    let is_listed = seat.metrics().membership_config.membership().get_node(&id) == Some(&node);
+    if !is_listed {
+        seat.raft.add_learner(id, node, false).await.map_err(write_failed)?;
+    }
+    let caught_up = |metrics: &Metrics| {
+        let matched = metrics.replication.as_ref().and_then(|all| all.get(&id).copied().flatten());
+        let last = metrics.last_log_index.unwrap_or_default();
+        matched.is_some_and(|matched| matched.index + CAUGHT_UP_ENTRIES >= last)
+    };
+    let over = |metrics: &Metrics| metrics.replication.is_none();
+    let mut metrics = seat.raft.metrics();
+    let ended =
+        metrics.wait_for(|metrics| caught_up(metrics) || over(metrics)).await.map(|metrics| over(&metrics));
+    if ended.unwrap_or(true) {
+        return Err(ProposeError::OutcomeUnknown.into());
+    }
+    let changes = ChangeMembers::AddVoterIds([id].into());
+    seat.raft.change_membership(changes, false).await.map(drop).map_err(write_failed)
+}
+
+fn is_voter(metrics: &Metrics, id: u64) -> bool {
+    let configs = metrics.membership_config.membership().get_joint_config();
+    configs.len() == 1 && configs.iter().all(|config| config.contains(&id))
+}
+
+fn write_failed(error: WriteError) -> MembershipError {
+    match error {
+        RaftError::APIError(ClientWriteError::ForwardToLeader(_)) => ProposeError::OutcomeUnknown.into(),
+        RaftError::APIError(ClientWriteError::ChangeMembershipError(ChangeMembershipError::InProgress(
+            _,
+        ))) => MembershipError::Refused(
+            "the membership is being changed already; try again when that is done".into(),
+        ),
+        RaftError::APIError(ClientWriteError::ChangeMembershipError(error)) => {
+            MembershipError::Refused(error.to_string())
+        }
+        RaftError::Fatal(fatal) => ProposeError::Storage(fatal.to_string()).into(),
+    }
+}
+
+/// `error` on its way to the member that was asked to add another.
+pub(super) fn status(error: &MembershipError) -> Status {
+    match error {
+        MembershipError::Refused(text) => Status::already_exists(text.clone()),
+        MembershipError::Unreachable(text) => Status::not_found(text.clone()),
+        MembershipError::OutcomeUnknown(text) => Status::aborted(text.clone()),
+        MembershipError::Propose(error) => super::forward::status(error),
+    }
+}
+
+/// What the leader's `status` means to the member that was asked to add another; `None` if the leader did nothing.
+pub(super) fn error(status: &Status) -> Option<MembershipError> {
+    use super::forward::{Refusal, refusal};
+    match status.code() {
+        Code::AlreadyExists => Some(MembershipError::Refused(status.message().to_owned())),
+        Code::NotFound => Some(MembershipError::Unreachable(status.message().to_owned())),
+        Code::Aborted => Some(MembershipError::OutcomeUnknown(status.message().to_owned())),
+        _ => match refusal(status) {
+            Refusal::Nothing => None,
+            Refusal::Perhaps => Some(ProposeError::OutcomeUnknown.into()),
+            Refusal::Final(error) => Some(error.into()),
+        },
+    }
+}

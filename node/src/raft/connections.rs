@@ -1,0 +1,120 @@
+//! Connections to other members, one for each address and purpose, made when first needed and remade when broken.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tonic::codegen::InterceptedService;
+use tonic::transport::{Channel, Endpoint};
+use waymark_proto::peer::v1::peers_client::PeersClient;
+use waymark_proto::peer::v1::raft_client::RaftClient;
+
+use super::caller::Introduction;
+
+/// How long a connection may take to come up.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// An idle connection is tried this often …
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(10);
+/// … and given up when nothing is heard for this long.
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(5);
+/// HTTP/2 flow control: what one message may fill without waiting.
+const STREAM_WINDOW: u32 = 1 << 20;
+/// HTTP/2 flow control for all of a connection's messages.
+const CONNECTION_WINDOW: u32 = 4 << 20;
+/// Largest message between members: an entry, or a megabyte of them, with room to spare.
+pub(super) const MESSAGE_MAX: usize = 4 << 20;
+/// Connections that are kept. Members are few; only addresses that are long gone are ever dropped.
+const CONNECTIONS_MAX: usize = 256;
+
+/// A client of another member's Raft service.
+pub(super) type RaftPeer = RaftClient<InterceptedService<Channel, Introduction>>;
+/// A client of another member's other services.
+pub(super) type Peer = PeersClient<InterceptedService<Channel, Introduction>>;
+
+/// What a connection is for: a snapshot's megabytes must not stand before a heartbeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Purpose {
+    /// Entries and votes.
+    Log,
+    /// Snapshots.
+    Bulk,
+    /// Everything else.
+    Talk,
+}
+
+/// An address that is none.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("'{address}' is not an address of a member, as in http://192.0.2.1:7400: {reason}")]
+pub(super) struct BadAddress {
+    address: String,
+    reason: String,
+}
+
+/// The connections of one member. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Connections {
+    channels: Arc<Mutex<HashMap<(String, Purpose), Channel>>>,
+}
+
+impl Connections {
+    /// A client of the Raft service at `address`.
+    pub(super) fn raft(
+        &self,
+        address: &str,
+        purpose: Purpose,
+        introduction: Introduction,
+    ) -> Result<RaftPeer, BadAddress> {
+        let channel = self.channel(address, purpose)?;
+        let client = RaftClient::with_interceptor(channel, introduction);
+        Ok(client.max_decoding_message_size(MESSAGE_MAX).max_encoding_message_size(MESSAGE_MAX))
+    }
+
+    /// A client of the other services at `address`.
+    pub(super) fn peer(&self, address: &str, introduction: Introduction) -> Result<Peer, BadAddress> {
+        let channel = self.channel(address, Purpose::Talk)?;
+        let client = PeersClient::with_interceptor(channel, introduction);
+        Ok(client.max_decoding_message_size(MESSAGE_MAX).max_encoding_message_size(MESSAGE_MAX))
+    }
+
+    fn channel(&self, address: &str, purpose: Purpose) -> Result<Channel, BadAddress> {
+        let mut channels = self.channels.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let key = (address.to_owned(), purpose);
+        if let Some(channel) = channels.get(&key) {
+            return Ok(channel.clone());
+        }
+        let channel = endpoint(address)?.connect_lazy();
+        if channels.len() >= CONNECTIONS_MAX {
+            channels.clear();
+        }
+        channels.insert(key, channel.clone());
+        Ok(channel)
+    }
+}
+
+fn endpoint(address: &str) -> Result<Endpoint, BadAddress> {
+    let bad = |reason: String| BadAddress { address: address.to_owned(), reason };
+    let endpoint = Endpoint::from_shared(address.to_owned()).map_err(|error| bad(error.to_string()))?;
+    if endpoint.uri().scheme_str() != Some("http") || endpoint.uri().port().is_none() {
+        return Err(bad("it needs a scheme, a host and a port".into()));
+    }
+    Ok(endpoint
+        .connect_timeout(CONNECT_TIMEOUT)
+        .tcp_nodelay(true)
+        .http2_keep_alive_interval(KEEPALIVE_EVERY)
+        .keep_alive_timeout(KEEPALIVE_TIMEOUT)
+        .keep_alive_while_idle(true)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW))
+}
+
+/// Is it certain that the request behind `status` never left this member?
+pub(super) fn never_sent(status: &tonic::Status) -> bool {
+    let mut source = std::error::Error::source(status);
+    while let Some(error) = source {
+        if error.is::<tonic::ConnectError>() {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}

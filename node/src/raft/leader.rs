@@ -1,0 +1,60 @@
+//! Who leads, as far as this member can tell.
+
+use std::time::Duration;
+
+use openraft::ServerState;
+use openraft::error::Fatal;
+
+use super::member::Seat;
+use super::types::{Metrics, Node};
+
+/// Who leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Leader {
+    /// This member.
+    Here,
+    /// Another one.
+    There(u64, Node),
+    /// Nobody that is known to have a majority behind it.
+    Unknown,
+    /// Consensus has failed on this member: what its disk said.
+    Failed(String),
+}
+
+/// Who leads by `metrics`. openraft's leader stays one when it is cut off; here it is none after `stale_after` without
+/// an answer from a majority (CLU-7).
+pub(super) fn find(metrics: &Metrics, stale_after: Duration) -> Leader {
+    match &metrics.running_state {
+        Err(Fatal::Stopped) => return Leader::Unknown,
+        Err(error) => return Leader::Failed(error.to_string()),
+        Ok(()) => {}
+    }
+    let Some(id) = metrics.current_leader else { return Leader::Unknown };
+    if id == metrics.id {
+        let is_stale = quorum_age(metrics).is_some_and(|age| age > stale_after);
+        return if is_stale || metrics.state != ServerState::Leader { Leader::Unknown } else { Leader::Here };
+    }
+    match metrics.membership_config.membership().get_node(&id) {
+        Some(node) => Leader::There(id, node.clone()),
+        None => Leader::Unknown,
+    }
+}
+
+/// On the leader: how long ago a majority answered last.
+pub(super) fn quorum_age(metrics: &Metrics) -> Option<Duration> {
+    metrics.millis_since_quorum_ack.map(Duration::from_millis)
+}
+
+/// Waits until `leader` no longer leads, by what `seat` hears.
+pub(super) async fn replaced(seat: &Seat, leader: u64) {
+    // An error means that consensus has ended here: so has this leadership, as far as this member goes.
+    let _ = seat.raft.metrics().wait_for(|metrics| metrics.current_leader != Some(leader)).await;
+}
+
+/// Waits until this member no longer leads in `term`.
+pub(super) async fn deposed(seat: &Seat, term: u64) {
+    let leads = |metrics: &Metrics| {
+        metrics.state == ServerState::Leader && metrics.current_term == term && metrics.running_state.is_ok()
+    };
+    let _ = seat.raft.metrics().wait_for(|metrics| !leads(metrics)).await;
+}

@@ -1,0 +1,151 @@
+//! Opening the log: is it ours, is it whole, is it all there? A log that is not must not vote (CLU-3, CLU-4).
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use prost::Message;
+use waymark_proto::storage::v1 as stored;
+
+use super::backend::Backend;
+use super::convert;
+use super::key_space as keys;
+use super::log_store::{Bounds, LogStore, damaged, visit_entries};
+use super::log_writer::Writer;
+use super::sled_backend::SledBackend;
+use super::types::LogId;
+use super::watermark::{Mark, Watermark};
+
+/// The folder of the store inside the data directory.
+const FOLDER: &str = "log";
+/// The note of what was acknowledged, beside it.
+const WATERMARK: &str = "log.watermark";
+
+/// Whose log it is, kept in the store itself: a log cannot be taken for another member's, nor a fresh one for a lost
+/// one.
+pub(super) type Identity = stored::MemberHeader;
+
+/// Why a log was not opened.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum OpenLogError {
+    /// It is not there.
+    #[error("it is missing")]
+    Missing,
+    /// It is there, but the file `member` that says whose it is is not.
+    #[error("it is not empty, but the file 'member' beside it is missing")]
+    Orphaned,
+    /// It is another member's.
+    #[error("it belongs to member {member_id} of cluster {cluster_id}", member_id = .0.member_id, cluster_id = .0.cluster_id)]
+    Foreign(Box<Identity>),
+    /// What was acknowledged once is not there any more.
+    #[error(
+        "its end is lost: it goes up to entry {found} and was acknowledged up to {expected}, or its vote went back"
+    )]
+    Shortened {
+        /// The index after the last entry that is there.
+        found: u64,
+        /// The index after the last entry that was acknowledged.
+        expected: u64,
+    },
+    /// It cannot be read, or not all of it.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+fn exists(data_dir: &Path) -> bool {
+    data_dir.join(FOLDER).exists()
+}
+
+/// Refuses a log in `data_dir` that holds anything, there being no file that says whose it is. An empty one is what a
+/// crash leaves that came between its creation and that file's.
+pub(super) fn refuse_orphan(data_dir: &Path) -> Result<(), OpenLogError> {
+    if !exists(data_dir) {
+        return Ok(());
+    }
+    let backend = SledBackend::open(&data_dir.join(FOLDER))?;
+    if is_blank(&backend)? { Ok(()) } else { Err(OpenLogError::Orphaned) }
+}
+
+/// Creates a log for `owner` in `data_dir`, empty and durable. One that is there already is kept if it is the owner's
+/// or nobody's, as after a crash at this very point.
+pub(super) fn create(data_dir: &Path, owner: &Identity) -> Result<(), OpenLogError> {
+    let backend = SledBackend::open(&data_dir.join(FOLDER))?;
+    match identity(&backend)? {
+        Some(found) if found != *owner && !is_blank(&backend)? => Err(OpenLogError::Foreign(Box::new(found))),
+        _ => {
+            let sealed = keys::seal(keys::IDENTITY, &owner.encode_to_vec());
+            backend.write(vec![(keys::IDENTITY.to_vec(), Some(sealed))])?;
+            Ok(backend.make_durable()?)
+        }
+    }
+}
+
+/// Opens the log of `owner` in `data_dir`.
+pub(super) fn open(data_dir: &Path, owner: &Identity) -> Result<LogStore, OpenLogError> {
+    if !exists(data_dir) {
+        return Err(OpenLogError::Missing);
+    }
+    let backend: Arc<dyn Backend> = Arc::new(SledBackend::open(&data_dir.join(FOLDER))?);
+    match identity(&*backend)? {
+        Some(found) if found == *owner => {}
+        Some(found) => return Err(OpenLogError::Foreign(Box::new(found))),
+        None => return Err(OpenLogError::Missing),
+    }
+    let bounds = inspect(&*backend)?;
+    let needed = bounds.committed.map_or(0, |id| id.index + 1);
+    if bounds.next() < needed {
+        return Err(OpenLogError::Shortened { found: bounds.next(), expected: needed });
+    }
+    let (watermark, noted) = Watermark::open(&data_dir.join(WATERMARK))?;
+    let found = Mark { next: bounds.next(), vote: bounds.vote.unwrap_or_default() };
+    if let Some(noted) = noted.filter(|noted| !noted.is_kept_by(&found)) {
+        return Err(OpenLogError::Shortened { found: found.next, expected: noted.next });
+    }
+    let writer = Writer::start(backend.clone(), watermark, found)?;
+    Ok(LogStore::new(backend, bounds, writer))
+}
+
+/// Reads everything, so that damage is found before this member votes.
+fn inspect(backend: &dyn Backend) -> io::Result<Bounds> {
+    let purged = metadata::<stored::LogId>(backend, keys::PURGED)?.map(convert::log_id);
+    let mut last: Option<LogId> = purged;
+    let first = purged.map_or(0, |id| id.index + 1);
+    visit_entries(backend, first, u64::MAX, &mut |entry| {
+        let expected = last.map_or(0, |id| id.index + 1);
+        if entry.log_id.index != expected {
+            return Err(damaged(keys::Damage::Gap(expected)));
+        }
+        last = Some(entry.log_id);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(Bounds {
+        purged,
+        last,
+        committed: metadata::<stored::LogId>(backend, keys::COMMITTED)?.map(convert::log_id),
+        vote: metadata::<stored::Vote>(backend, keys::VOTE)?.map(convert::vote),
+    })
+}
+
+fn identity(backend: &dyn Backend) -> io::Result<Option<Identity>> {
+    metadata(backend, keys::IDENTITY)
+}
+
+/// Has nothing but an identity ever been written?
+fn is_blank(backend: &dyn Backend) -> io::Result<bool> {
+    let bounds = inspect(backend)?;
+    Ok(bounds.last.is_none() && bounds.vote.is_none())
+}
+
+fn metadata<M: Message + Default>(backend: &dyn Backend, key: &[u8]) -> io::Result<Option<M>> {
+    let mut found = None;
+    let after = [key, &[0]].concat();
+    backend.scan(key, &after, &mut |_, value| {
+        found = Some(value.to_vec());
+        Ok(ControlFlow::Break(()))
+    })?;
+    let Some(sealed) = found else { return Ok(None) };
+    let bytes = keys::unseal(key, &sealed).map_err(damaged)?;
+    let undecodable = |_| damaged(keys::Damage::Metadata(String::from_utf8_lossy(key).into_owned()));
+    M::decode(bytes).map(Some).map_err(undecodable)
+}

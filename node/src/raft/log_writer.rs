@@ -1,0 +1,189 @@
+//! The one thread that writes the log: everything that waits is written as one batch and flushed once before any of
+//! it is acknowledged (CLU-2). The first failure is final: what a failed flush left behind is unknown, so from then on
+//! nothing is acknowledged (CLU-5).
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::backend::{Backend, Write};
+use super::types::Vote;
+use super::watermark::{Mark, Watermark};
+
+/// Orders that may wait. openraft waits for each of its own, so a handful is the rule.
+const QUEUE_MAX: usize = 256;
+/// Orders that are written as one batch.
+const GROUP_MAX: usize = 256;
+/// How long what needs no flush of its own may stay undurable: it only spares a restarted member some waiting.
+const LAZY_FLUSH: Duration = Duration::from_millis(100);
+/// How often the store's assumptions are checked.
+const CHECK_EVERY: Duration = Duration::from_secs(60);
+
+/// What an order means for the note of what was acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Effect {
+    /// Nothing.
+    None,
+    /// The vote is now this one.
+    Vote(Vote),
+    /// The log now goes up to, and not including, this index.
+    Grow(u64),
+    /// The log is cut back to, and not including, this index.
+    Cut(u64),
+}
+
+/// Writes that belong together.
+pub(super) struct Order {
+    /// The writes.
+    pub(super) batch: Vec<Write>,
+    /// Must they be durable before they are acknowledged?
+    pub(super) durable: bool,
+    /// What they mean.
+    pub(super) effect: Effect,
+    /// Called once with the outcome, on the writer's thread.
+    pub(super) done: Box<dyn FnOnce(io::Result<()>) + Send>,
+}
+
+/// The way to the writing thread.
+#[derive(Debug)]
+pub(super) struct Writer {
+    orders: SyncSender<Order>,
+}
+
+impl Writer {
+    /// Starts the thread, which ends once the writer is dropped and everything is written and durable. `mark` is what
+    /// the store holds.
+    pub(super) fn start(
+        backend: Arc<dyn Backend>,
+        watermark: Watermark,
+        mark: Mark,
+    ) -> io::Result<(Self, JoinHandle<()>)> {
+        let (orders, queue) = sync_channel(QUEUE_MAX);
+        let desk =
+            Desk { backend, watermark, mark, failure: None, undurable: false, checked: Instant::now() };
+        let thread = std::thread::Builder::new().name("log-writer".into()).spawn(move || desk.run(&queue))?;
+        Ok((Self { orders }, thread))
+    }
+
+    /// Hands an order over. If it cannot be taken, it is answered at once.
+    pub(super) fn send(&self, order: Order) {
+        match self.orders.try_send(order) {
+            Ok(()) => {}
+            Err(TrySendError::Full(order)) => {
+                (order.done)(Err(io::Error::other("the log's writer is overrun")))
+            }
+            Err(TrySendError::Disconnected(order)) => (order.done)(Err(closed())),
+        }
+    }
+}
+
+/// The error of a store that was closed.
+pub(super) fn closed() -> io::Error {
+    io::Error::other("the log is closed")
+}
+
+struct Desk {
+    backend: Arc<dyn Backend>,
+    watermark: Watermark,
+    mark: Mark,
+    failure: Option<(io::ErrorKind, String)>,
+    undurable: bool,
+    checked: Instant,
+}
+
+impl Desk {
+    fn run(mut self, queue: &Receiver<Order>) {
+        while let Some(group) = self.next_group(queue) {
+            self.carry_out(group);
+        }
+        self.flush_if_needed();
+    }
+
+    /// Waits for an order, then takes whatever else waits; `None` once nobody can send any more.
+    fn next_group(&mut self, queue: &Receiver<Order>) -> Option<Vec<Order>> {
+        let first = loop {
+            let wait = if self.undurable { LAZY_FLUSH } else { CHECK_EVERY };
+            match queue.recv_timeout(wait) {
+                Ok(order) => break order,
+                Err(RecvTimeoutError::Timeout) => self.flush_if_needed(),
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        };
+        let mut group = vec![first];
+        group.extend(queue.try_iter().take(GROUP_MAX - 1));
+        Some(group)
+    }
+
+    fn carry_out(&mut self, group: Vec<Order>) {
+        let (mut batch, mut answers, mut durable) = (Vec::new(), Vec::new(), false);
+        let (mut mark, mut lowest) = (self.mark, self.mark.next);
+        for order in group {
+            batch.extend(order.batch);
+            answers.push(order.done);
+            durable |= order.durable;
+            match order.effect {
+                Effect::None => {}
+                Effect::Vote(vote) => mark.vote = vote,
+                Effect::Grow(next) => mark.next = mark.next.max(next),
+                Effect::Cut(next) => {
+                    mark.next = next;
+                    lowest = lowest.min(next);
+                }
+            }
+        }
+        let outcome = self.write(batch, durable, mark, lowest);
+        for answer in answers {
+            answer(outcome.as_ref().copied().map_err(copy));
+        }
+    }
+
+    fn write(&mut self, batch: Vec<Write>, durable: bool, mark: Mark, lowest: u64) -> io::Result<()> {
+        if let Some((kind, text)) = &self.failure {
+            return Err(io::Error::new(*kind, text.clone()));
+        }
+        let outcome = self.try_write(batch, durable, mark, lowest);
+        self.remember_failure(outcome)
+    }
+
+    fn try_write(&mut self, batch: Vec<Write>, durable: bool, mark: Mark, lowest: u64) -> io::Result<()> {
+        if self.checked.elapsed() > CHECK_EVERY {
+            self.backend.check()?;
+            self.checked = Instant::now();
+        }
+        if lowest < self.mark.next {
+            self.watermark.lower(&Mark { next: lowest, ..self.mark })?;
+        }
+        self.backend.write(batch)?;
+        self.undurable |= !durable;
+        if durable {
+            self.backend.make_durable()?;
+            self.undurable = false;
+            self.watermark.raise(&mark)?;
+        }
+        self.mark = mark;
+        Ok(())
+    }
+
+    fn flush_if_needed(&mut self) {
+        if self.undurable && self.failure.is_none() {
+            self.undurable = false;
+            let outcome = self.backend.make_durable();
+            // There is nobody to tell; whoever writes next is told.
+            let _ = self.remember_failure(outcome);
+        }
+    }
+
+    fn remember_failure(&mut self, outcome: io::Result<()>) -> io::Result<()> {
+        if let Err(error) = &outcome {
+            tracing::error!(%error, "the log's store has failed: this member takes no part in consensus until it is restarted");
+            self.failure = Some((error.kind(), error.to_string()));
+        }
+        outcome
+    }
+}
+
+fn copy(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), error.to_string())
+}

@@ -1,0 +1,151 @@
+//! What members ask each other beside Raft's own messages.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+use tonic::{Request, Response, Status};
+use waymark_core::model::{Caseless, LogIndex, Revision};
+use waymark_proto::peer::v1 as wire;
+use waymark_proto::peer::v1::peers_server::Peers;
+
+use super::admission::{self, admit};
+use super::forward::{Refusal, status};
+use super::gather::Origin;
+use super::leader::{self, Leader};
+use super::member::{Base, SeatError};
+use super::raft_service::addressed_seat;
+use super::{HeldSession, Leases, Membership, ProposeError, Proposer, convert};
+
+/// Sessions that one member may name at once: far more agents than any plan has.
+const SESSIONS_MAX: usize = 10_000;
+
+/// Serves `waymark.peer.v1.Peers`.
+#[derive(Debug)]
+pub struct PeerService {
+    base: Arc<Base>,
+    proposer: Proposer,
+    membership: Membership,
+    leases: Leases,
+}
+
+impl PeerService {
+    pub(super) fn new(base: Arc<Base>, proposer: Proposer, membership: Membership, leases: Leases) -> Self {
+        Self { base, proposer, membership, leases }
+    }
+}
+
+#[tonic::async_trait]
+impl Peers for PeerService {
+    async fn describe(
+        &self,
+        _request: Request<wire::DescribeRequest>,
+    ) -> Result<Response<wire::DescribeResponse>, Status> {
+        let seat = self.base.seat();
+        let id = seat.as_ref().map_or(0, |seat| seat.member);
+        Ok(Response::new(wire::DescribeResponse {
+            node: Some(convert::node_message(id, &self.base.config.node())),
+            cluster_id: seat.map(|seat| seat.cluster.clone()).unwrap_or_default(),
+            applied: self.base.reader.view().applied.0,
+        }))
+    }
+
+    async fn join(
+        &self,
+        request: Request<wire::JoinRequest>,
+    ) -> Result<Response<wire::JoinResponse>, Status> {
+        let wire::JoinRequest { cluster_id, member_id } = request.into_inner();
+        if cluster_id.is_empty() || member_id == 0 {
+            return Err(Status::invalid_argument("joining needs the id of a cluster and a member number"));
+        }
+        match self.base.take_seat(&cluster_id, member_id).await {
+            Ok(_) => {
+                tracing::info!(
+                    cluster = cluster_id,
+                    member = member_id,
+                    "this member belongs to a cluster now"
+                );
+                Ok(Response::new(wire::JoinResponse {}))
+            }
+            Err(error @ SeatError::Taken { .. }) => Err(Status::failed_precondition(error.to_string())),
+            Err(error) => Err(Status::internal(error.to_string())),
+        }
+    }
+
+    async fn admit(
+        &self,
+        request: Request<wire::AdmitRequest>,
+    ) -> Result<Response<wire::AdmitResponse>, Status> {
+        let seat = addressed_seat(&self.base, &request)?;
+        let address = request.into_inner().address;
+        let deadline = Instant::now() + Membership::DEADLINE;
+        let (id, node) = admit(&self.membership, &seat, &address, deadline)
+            .await
+            .map_err(|error| admission::status(&error))?;
+        Ok(Response::new(wire::AdmitResponse { node: Some(convert::node_message(id, &node)) }))
+    }
+
+    async fn propose(
+        &self,
+        request: Request<wire::ProposeRequest>,
+    ) -> Result<Response<wire::ProposeResponse>, Status> {
+        addressed_seat(&self.base, &request)?;
+        let deadline = Instant::now() + Proposer::DEADLINE;
+        let commands = request.into_inner().commands;
+        let committed = self.proposer.submit(commands, Origin::Forwarded, deadline).await;
+        let committed = committed.map_err(|error| status(&error))?;
+        Ok(Response::new(wire::ProposeResponse {
+            replies: committed.replies.iter().map(Into::into).collect(),
+            log_index: committed.index.0,
+        }))
+    }
+
+    async fn read_index(
+        &self,
+        request: Request<wire::ReadIndexRequest>,
+    ) -> Result<Response<wire::ReadIndexResponse>, Status> {
+        let seat = addressed_seat(&self.base, &request)?;
+        let deadline = Instant::now() + Proposer::DEADLINE;
+        match self.proposer.read_index(&seat, deadline).await {
+            Ok(index) => Ok(Response::new(wire::ReadIndexResponse { log_index: index.0 })),
+            Err(Refusal::Final(error)) => Err(status(&error)),
+            Err(Refusal::Nothing | Refusal::Perhaps) => Err(status(&ProposeError::NoLeader)),
+        }
+    }
+
+    async fn hold_sessions(
+        &self,
+        request: Request<wire::HoldSessionsRequest>,
+    ) -> Result<Response<wire::HoldSessionsResponse>, Status> {
+        let seat = addressed_seat(&self.base, &request)?;
+        let sessions = request.into_inner().sessions;
+        if sessions.len() > SESSIONS_MAX {
+            return Err(Status::resource_exhausted(format!("a member may hold {SESSIONS_MAX} sessions")));
+        }
+        let stale_after = self.base.config.timers.leader_is_stale_after();
+        if leader::find(&seat.metrics(), stale_after) != Leader::Here {
+            return Err(Status::failed_precondition("this member does not lead"));
+        }
+        let held = |wire::HeldSession { agent, session }: &wire::HeldSession| HeldSession {
+            agent: Caseless::new(agent),
+            session: Revision(*session),
+        };
+        self.leases.name(&sessions.iter().map(held).collect::<Vec<_>>());
+        Ok(Response::new(wire::HoldSessionsResponse {}))
+    }
+
+    /// Waits for as long as the caller does: the call is dropped with its timeout.
+    async fn await_applied(
+        &self,
+        request: Request<wire::AwaitAppliedRequest>,
+    ) -> Result<Response<wire::AwaitAppliedResponse>, Status> {
+        addressed_seat(&self.base, &request)?;
+        let index = LogIndex(request.into_inner().log_index);
+        let wait = tokio::time::timeout(Membership::DEADLINE, self.base.reader.applied(index));
+        match wait.await {
+            Ok(true) => Ok(Response::new(wire::AwaitAppliedResponse {})),
+            Ok(false) | Err(_) => {
+                Err(Status::deadline_exceeded(format!("entry {index} is not applied here yet")))
+            }
+        }
+    }
+}

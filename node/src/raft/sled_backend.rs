@@ -1,0 +1,127 @@
+//! The log's map in sled 0.34, used so that what it acknowledges is on the disk.
+//!
+//! sled's `flush` only starts the write-back of its file (`sync_file_range`): the file's length and the drive's cache
+//! are not covered, so every flush is followed by an `fdatasync` of our own. Messages above 128 KiB would go to files in
+//! `blobs/` that are never synced; values of at most [`super::key_space::PART_MAX`] keep that folder empty, which is
+//! checked. On damaged files sled panics as often as it returns an error: it is opened in a thread of its own.
+
+use std::fs::{self, File};
+use std::io;
+use std::ops::ControlFlow;
+use std::panic;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::thread;
+
+use super::backend::{Backend, Visitor, Write};
+
+/// Enough for the whole log between two snapshots in its usual size.
+const CACHE_BYTES: u64 = 64 << 20;
+
+const OPENER: &str = "log-opener";
+
+/// One sled database with one tree: a batch is atomic only inside a tree.
+pub(super) struct SledBackend {
+    database: sled::Db,
+    tree: sled::Tree,
+    /// sled's log file, once more, for `fdatasync`.
+    file: File,
+    blobs: PathBuf,
+}
+
+impl SledBackend {
+    /// Opens or creates the database in `dir`. A panic of sled's is returned as an error of kind `InvalidData`.
+    pub(super) fn open(dir: &Path) -> io::Result<Self> {
+        silence_panics_of_the_opener();
+        let path = dir.to_owned();
+        let opener = thread::Builder::new().name(OPENER.into()).spawn(move || Self::open_here(&path))?;
+        opener.join().unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+            Err(io::Error::new(io::ErrorKind::InvalidData, format!("sled cannot read it: {text}")))
+        })
+    }
+
+    fn open_here(dir: &Path) -> io::Result<Self> {
+        let config = sled::Config::new()
+            .path(dir)
+            .mode(sled::Mode::HighThroughput)
+            .cache_capacity(CACHE_BYTES)
+            .flush_every_ms(None);
+        let database = config.open().map_err(as_io)?;
+        let tree = database.open_tree("raft").map_err(as_io)?;
+        database.flush().map_err(as_io)?;
+        let file = File::options().read(true).write(true).open(dir.join("db"))?;
+        // sled creates these without syncing them or the folders that name them.
+        file.sync_all()?;
+        File::open(dir.join("conf"))?.sync_all()?;
+        sync_dir(dir)?;
+        if let Some(parent) = dir.parent() {
+            sync_dir(parent)?;
+        }
+        let backend = Self { database, tree, file, blobs: dir.join("blobs") };
+        backend.check()?;
+        Ok(backend)
+    }
+}
+
+impl Backend for SledBackend {
+    fn scan(&self, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> io::Result<()> {
+        for item in self.tree.range(from..to) {
+            let (key, value) = item.map_err(as_io)?;
+            if let ControlFlow::Break(()) = visit(&key, &value)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, batch: Vec<Write>) -> io::Result<()> {
+        let mut changes = sled::Batch::default();
+        for (key, value) in batch {
+            match value {
+                Some(value) => changes.insert(key, value),
+                None => changes.remove(key),
+            }
+        }
+        self.tree.apply_batch(changes).map_err(as_io)
+    }
+
+    fn make_durable(&self) -> io::Result<()> {
+        self.database.flush().map_err(as_io)?;
+        self.file.sync_data()
+    }
+
+    fn check(&self) -> io::Result<()> {
+        match fs::read_dir(&self.blobs)?.next() {
+            None => Ok(()),
+            Some(_) => Err(io::Error::other("sled has spilled a value into blobs/, where it is not durable")),
+        }
+    }
+}
+
+/// Makes the names in `dir` durable.
+pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
+}
+
+fn as_io(error: sled::Error) -> io::Error {
+    match error {
+        sled::Error::Io(error) => error,
+        sled::Error::Corruption { .. } => io::Error::new(io::ErrorKind::InvalidData, error.to_string()),
+        other => io::Error::other(other.to_string()),
+    }
+}
+
+/// The panic is reported as an error in one line: it must not be printed with a backtrace before.
+fn silence_panics_of_the_opener() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if thread::current().name() != Some(OPENER) {
+                previous(info);
+            }
+        }));
+    });
+}

@@ -1,0 +1,170 @@
+//! Three members in one process: founding, adding, writing from anywhere, losing the leader, coming back.
+
+use std::time::Instant;
+
+use waymark_core::model::Caseless;
+
+use super::running::{PATIENCE, Running, cluster, eventually, leader, marked, region, until};
+use crate::raft::{MembershipError, ProposeError, Role};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_1_a_cluster_is_founded_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let member = Running::start("m1", dir.path()).await;
+    assert_eq!(member.membership.id(), None);
+    assert_eq!(member.proposer.propose(vec![region("eu")]).await.unwrap_err(), ProposeError::NotMember);
+    let id = member.membership.init().await.unwrap();
+    assert_eq!(member.reader.view().state.cluster, id);
+    assert!(matches!(member.membership.init().await, Err(MembershipError::Refused(_))));
+    member.set_region("eu").await;
+    let status = member.membership.status().await;
+    assert_eq!((status.cluster_id.as_str(), status.leader), (id.as_str(), member.membership.id()));
+    member.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_1_members_are_added_from_any_member_and_writes_are_taken_by_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = Running::start("m1", dir.path()).await;
+    let two = Running::start("m2", dir.path()).await;
+    let three = Running::start("m3", dir.path()).await;
+    one.membership.init().await.unwrap();
+    let added = one.membership.add(two.address.trim_start_matches("http://")).await.unwrap();
+    assert_eq!((added.id.0, added.name.as_str(), added.role), (2, "m2", Role::Follower));
+    // From a follower, and twice.
+    let added = two.membership.add(&three.address).await.unwrap();
+    assert_eq!((added.id.0, added.role), (3, Role::Follower));
+    assert_eq!(two.membership.add(&three.address).await.unwrap().id.0, 3);
+
+    for (member, name) in [(&one, "eu"), (&two, "us"), (&three, "ap")] {
+        member.set_region(name).await;
+        assert!(member.has_region(name), "what is acknowledged is visible where it was asked for");
+    }
+    for member in [&one, &two, &three] {
+        member.proposer.read_barrier().await.unwrap();
+        assert!(["eu", "us", "ap"].iter().all(|name| member.has_region(name)));
+        let status = member.membership.status().await;
+        assert_eq!(status.members.iter().map(|member| member.id.0).collect::<Vec<_>>(), [1, 2, 3]);
+        assert!(status.members.iter().all(|member| member.applied.is_some()));
+    }
+    let index = three.set_region("sa").await;
+    assert!(one.membership.await_applied(two.id(), waymark_core::model::LogIndex(index), PATIENCE).await);
+    for member in [one, two, three] {
+        member.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_1_what_cannot_be_added_is_refused_and_said_why() {
+    let (dir, members) = cluster(2).await;
+    let other = Running::start("other", dir.path()).await;
+    other.membership.init().await.unwrap();
+    let refused = members[0].membership.add(&other.address).await.unwrap_err();
+    assert!(
+        matches!(&refused, MembershipError::Refused(text) if text.contains("belongs to cluster")),
+        "{refused}"
+    );
+    let namesake = tempfile::tempdir().unwrap();
+    let namesake = Running::start("m2", namesake.path()).await;
+    let refused = members[0].membership.add(&namesake.address).await.unwrap_err();
+    assert!(
+        matches!(&refused, MembershipError::Refused(text) if text.contains("named 'm2' already")),
+        "{refused}"
+    );
+    let nobody = members[1].membership.add("127.0.0.1:1").await.unwrap_err();
+    assert!(matches!(nobody, MembershipError::Unreachable(_)), "{nobody}");
+    let nonsense = members[1].membership.add("not an address").await.unwrap_err();
+    assert!(matches!(nonsense, MembershipError::Unreachable(_)), "{nonsense}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_8_writes_resume_within_3_s_of_the_leaders_end_and_it_comes_back() {
+    let (_dir, mut members) = cluster(3).await;
+    members[1].set_region("before").await;
+    let lost = members.remove(leader(&members).await);
+    let stopped = lost.stop().await;
+    let start = Instant::now();
+    members[0].set_region("after").await;
+    let gap = start.elapsed();
+    assert!(gap.as_secs_f64() < 3.0, "writes were refused for {gap:?}");
+    members[1].set_region("later").await;
+
+    let back = stopped.start().await;
+    until("the member catches up", || back.has_region("later")).await;
+    assert!(back.has_region("before") && back.has_region("after"));
+    back.set_region("again").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_2_everything_acknowledged_is_there_when_all_come_back() {
+    let (_dir, members) = cluster(3).await;
+    for (number, member) in members.iter().enumerate() {
+        member.set_region(&format!("r{number}")).await;
+    }
+    let mut stopped = Vec::new();
+    for member in members {
+        stopped.push(member.stop().await);
+    }
+    let mut members = Vec::new();
+    for member in stopped {
+        members.push(member.start().await);
+    }
+    for member in &members {
+        eventually("the cluster leads again", || member.proposer.read_barrier()).await;
+        assert!((0..3).all(|number| member.has_region(&format!("r{number}"))));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_7_without_a_majority_nothing_is_confirmed() {
+    let (_dir, mut members) = cluster(3).await;
+    let leading = leader(&members).await;
+    let alone = members.remove(leading);
+    let mut stopped = Vec::new();
+    for member in members {
+        stopped.push(member.stop().await);
+    }
+    // Whoever leads alone still believes in itself at first: what it takes then may come to be, once others are back.
+    let unknown = alone.proposer.propose(vec![region("unsure")]).await.unwrap_err();
+    assert_eq!(unknown, ProposeError::OutcomeUnknown);
+    // Later it knows better: nothing was proposed.
+    let refused = alone.proposer.propose(vec![region("never")]).await.unwrap_err();
+    assert_eq!(refused, ProposeError::NoLeader);
+    assert_eq!(alone.proposer.read_barrier().await.unwrap_err(), ProposeError::NoLeader);
+    assert!(!alone.has_region("unsure") && !alone.has_region("never"));
+    let mut members = vec![alone];
+    for member in stopped {
+        members.push(member.start().await);
+    }
+    eventually("the cluster leads again", || members[1].proposer.read_barrier()).await;
+    assert!(!members[1].has_region("never"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cli_4_a_marked_command_is_carried_out_once_however_often_it_comes() {
+    let (_dir, members) = cluster(3).await;
+    let command = marked(77, region("once"));
+    let first = members[0].proposer.propose(vec![command.clone()]).await.unwrap();
+    let counter = members[0].reader.view().state.counter;
+    for member in &members {
+        let again = member.proposer.propose(vec![command.clone()]).await.unwrap();
+        assert_eq!(again.replies, first.replies);
+        assert!(again.index > first.index, "it was proposed again, and known");
+        assert_eq!(member.reader.view().state.counter, counter);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn perf_6_what_waits_together_becomes_one_entry() {
+    let (_dir, members) = cluster(3).await;
+    let before = members[0].set_region("before").await;
+    let writes = (0..64).map(|number| {
+        let member = &members[number % 3];
+        async move { member.set_region(&format!("r{number}")).await }
+    });
+    let indexes = futures_util::future::join_all(writes).await;
+    let entries = indexes.iter().max().unwrap() - before;
+    assert!(entries <= 24, "64 proposals made {entries} entries");
+    let view = members[0].reader.view();
+    assert!((0..64).all(|number| view.state.regions.contains_key(&Caseless::new(&format!("r{number}")))));
+}

@@ -1,0 +1,233 @@
+//! The log store's promises: what was acknowledged is there after reopening, and what is damaged is refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use openraft::storage::{RaftLogStorage, RaftLogStorageExt};
+use openraft::{EntryPayload, RaftLogReader};
+use tempfile::TempDir;
+
+use crate::raft::data_dir::DataDir;
+use crate::raft::log_opening::{self, Identity, OpenLogError};
+use crate::raft::log_store::LogStore;
+use crate::raft::types::{Entry, LogId, Payload, Vote};
+
+fn owner() -> Identity {
+    DataDir::new_header("cluster", 1)
+}
+
+fn log_id(index: u64) -> LogId {
+    LogId::new(openraft::CommittedLeaderId::new(1, 1), index)
+}
+
+fn entry(index: u64, len: usize) -> Entry {
+    let content: Vec<u8> = (0..len).map(|at| (at as u64 ^ index) as u8).collect();
+    Entry { log_id: log_id(index), payload: EntryPayload::Normal(Payload(content.into())) }
+}
+
+fn fresh() -> (TempDir, LogStore) {
+    let dir = tempfile::tempdir().unwrap();
+    log_opening::create(dir.path(), &owner()).unwrap();
+    let log = log_opening::open(dir.path(), &owner()).unwrap();
+    (dir, log)
+}
+
+async fn append(log: &mut LogStore, entries: impl IntoIterator<Item = Entry>) {
+    log.blocking_append(entries.into_iter().collect::<Vec<_>>()).await.unwrap();
+}
+
+async fn close(log: LogStore) {
+    tokio::task::spawn_blocking(move || log.close()).await.unwrap();
+}
+
+async fn reopen(dir: &Path) -> LogStore {
+    log_opening::open(dir, &owner()).unwrap()
+}
+
+/// The file in which sled keeps everything.
+fn sled_file(dir: &Path) -> PathBuf {
+    dir.join("log/db")
+}
+
+#[tokio::test]
+async fn clu_2_what_was_acknowledged_is_there_after_reopening() {
+    let (dir, mut log) = fresh();
+    let sizes = [0, 1, 4088, 4089, 100_000, 1 << 20];
+    append(&mut log, sizes.iter().zip(0..).map(|(len, index)| entry(index, *len))).await;
+    log.save_vote(&Vote::new_committed(3, 2)).await.unwrap();
+    log.save_committed(Some(log_id(4))).await.unwrap();
+    close(log).await;
+
+    let mut log = reopen(dir.path()).await;
+    assert_eq!(log.read_vote().await.unwrap(), Some(Vote::new_committed(3, 2)));
+    assert_eq!(log.read_committed().await.unwrap(), Some(log_id(4)));
+    assert_eq!(log.get_log_state().await.unwrap().last_log_id, Some(log_id(5)));
+    let expected: Vec<_> = sizes.iter().zip(0..).map(|(len, index)| entry(index, *len)).collect();
+    assert!(log.try_get_log_entries(..).await.unwrap() == expected);
+    assert_eq!(fs::read_dir(dir.path().join("log/blobs")).unwrap().count(), 0);
+    close(log).await;
+}
+
+#[tokio::test]
+async fn clu_2_truncated_and_purged_entries_stay_away() {
+    let (dir, mut log) = fresh();
+    append(&mut log, (0..20).map(|index| entry(index, 10_000))).await;
+    log.truncate(log_id(15)).await.unwrap();
+    append(&mut log, [entry(15, 1)]).await;
+    log.purge(log_id(4)).await.unwrap();
+    close(log).await;
+
+    let mut log = reopen(dir.path()).await;
+    let state = log.get_log_state().await.unwrap();
+    assert_eq!((state.last_purged_log_id, state.last_log_id), (Some(log_id(4)), Some(log_id(15))));
+    let indexes: Vec<_> =
+        log.try_get_log_entries(..).await.unwrap().iter().map(|entry| entry.log_id.index).collect();
+    assert_eq!(indexes, (5..=15).collect::<Vec<_>>());
+    close(log).await;
+}
+
+#[tokio::test]
+async fn a_message_takes_what_its_limit_allows_and_at_least_one_entry() {
+    let (dir, mut log) = fresh();
+    append(&mut log, (0..4).map(|index| entry(index, 600_000))).await;
+    let count = |entries: Vec<Entry>| entries.len();
+    assert_eq!(count(log.limited_get_log_entries(0, 4).await.unwrap()), 1);
+    close(log).await;
+    let mut log = reopen(dir.path()).await;
+    assert_eq!(count(log.limited_get_log_entries(0, 4).await.unwrap()), 1, "from the disk");
+    append(&mut log, (4..40).map(|index| entry(index, 100_000))).await;
+    assert_eq!(count(log.limited_get_log_entries(4, 40).await.unwrap()), 10);
+    close(log).await;
+}
+
+#[tokio::test]
+async fn clu_4_a_log_of_another_member_is_refused() {
+    let (dir, log) = fresh();
+    close(log).await;
+    for other in [DataDir::new_header("cluster", 2), DataDir::new_header("other", 1)] {
+        assert!(matches!(log_opening::open(dir.path(), &other), Err(OpenLogError::Foreign(_))));
+    }
+    let empty = tempfile::tempdir().unwrap();
+    assert!(matches!(log_opening::open(empty.path(), &owner()), Err(OpenLogError::Missing)));
+}
+
+#[tokio::test]
+async fn clu_1_a_log_without_its_owners_name_is_refused_unless_it_is_empty() {
+    let (dir, mut log) = fresh();
+    close(log.clone()).await;
+    log_opening::refuse_orphan(dir.path()).unwrap();
+    log = reopen(dir.path()).await;
+    append(&mut log, [entry(0, 1)]).await;
+    close(log).await;
+    assert!(matches!(log_opening::refuse_orphan(dir.path()), Err(OpenLogError::Orphaned)));
+    let renamed = log_opening::create(dir.path(), &DataDir::new_header("other", 1));
+    assert!(matches!(renamed, Err(OpenLogError::Foreign(_))));
+}
+
+/// A log with something of everything, closed.
+async fn closed_log() -> TempDir {
+    let (dir, mut log) = fresh();
+    for round in 0..40 {
+        append(&mut log, (0..5).map(|at| entry(round * 5 + at, 700))).await;
+        log.save_vote(&Vote::new_committed(round + 1, 1)).await.unwrap();
+    }
+    log.purge(log_id(49)).await.unwrap();
+    close(log).await;
+    dir
+}
+
+fn copy_dir(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_dir(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Opens a copy of the closed log in `dir`, in whose file `spoil` has changed something: true if it is refused, in one
+/// line. If it is opened, everything that was acknowledged must be there.
+async fn is_refused(dir: &Path, spoil: impl FnOnce(&mut Vec<u8>)) -> bool {
+    let copy = tempfile::tempdir().unwrap();
+    copy_dir(dir, copy.path());
+    let mut bytes = fs::read(sled_file(dir)).unwrap();
+    spoil(&mut bytes);
+    fs::write(sled_file(copy.path()), &bytes).unwrap();
+    match log_opening::open(copy.path(), &owner()) {
+        Err(error) => {
+            assert_eq!(error.to_string().lines().count(), 1, "{error}");
+            true
+        }
+        Ok(mut log) => {
+            let entries = log.try_get_log_entries(..).await.unwrap();
+            assert!(entries == (50..200).map(|index| entry(index, 700)).collect::<Vec<_>>());
+            assert_eq!(log.read_vote().await.unwrap(), Some(Vote::new_committed(40, 1)));
+            close(log).await;
+            false
+        }
+    }
+}
+
+/// Where the part of sled's file ends that was ever written.
+fn used(dir: &Path) -> usize {
+    fs::read(sled_file(dir)).unwrap().iter().rposition(|byte| *byte != 0).unwrap() + 1
+}
+
+#[tokio::test]
+async fn clu_3_a_store_that_has_lost_its_end_is_refused() {
+    let dir = closed_log().await;
+    let used = used(dir.path());
+    let mut refused = Vec::new();
+    for percent in [1, 2, 5, 10, 20, 50, 90] {
+        if is_refused(dir.path(), |bytes| bytes.truncate(used - used * percent / 100)).await {
+            refused.push(percent);
+        }
+    }
+    assert!(refused.ends_with(&[5, 10, 20, 50, 90]), "{refused:?}");
+}
+
+/// sled keeps old copies of what it has rewritten, so many flips hit nothing that counts.
+#[tokio::test]
+async fn clu_3_a_flipped_bit_is_refused_or_harmless() {
+    let dir = closed_log().await;
+    let used = used(dir.path());
+    let mut refused = 0;
+    for round in 0..60_usize {
+        let at = (round * 7919 * 31) % used;
+        refused += usize::from(is_refused(dir.path(), |bytes| bytes[at] ^= 1 << (round % 8)).await);
+    }
+    assert!(refused > 0, "no flip was found out");
+}
+
+/// What sled would take for a log that was never longer (CLU-2).
+#[tokio::test]
+async fn clu_2_a_store_that_is_put_back_in_time_is_refused() {
+    let (dir, mut log) = fresh();
+    append(&mut log, [entry(0, 1)]).await;
+    log.save_vote(&Vote::new(1, 1)).await.unwrap();
+    close(log).await;
+    let old = fs::read(sled_file(dir.path())).unwrap();
+
+    let mut log = reopen(dir.path()).await;
+    log.save_vote(&Vote::new(2, 3)).await.unwrap();
+    close(log).await;
+    let vote_gone = is_shortened(dir.path(), &old);
+    assert!(vote_gone, "a vote went back");
+}
+
+fn is_shortened(dir: &Path, old: &[u8]) -> bool {
+    let copy = tempfile::tempdir().unwrap();
+    copy_dir(dir, copy.path());
+    fs::write(sled_file(copy.path()), old).unwrap();
+    for snapshot in fs::read_dir(copy.path().join("log")).unwrap() {
+        let path = snapshot.unwrap().path();
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("snap.")) {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    matches!(log_opening::open(copy.path(), &owner()), Err(OpenLogError::Shortened { .. }))
+}
