@@ -21,7 +21,7 @@ use super::{Event, Identity, Session, message};
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
 /// How long a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long from Hello to Welcome, which goes through the log, and from there to the assignment.
+/// How long from Hello to Welcome, which goes through the log, and from there to each part of the first assignment.
 const OPENING_TIMEOUT: Duration = Duration::from_secs(5);
 /// A member that sends nothing this long is pinged,
 const PING_INTERVAL: Duration = Duration::from_secs(3);
@@ -30,8 +30,9 @@ const PING_INTERVAL: Duration = Duration::from_secs(3);
 const PING_TIMEOUT: Duration = Duration::from_secs(4);
 /// Messages that wait for the network; outcomes beyond it wait in the backlog.
 const OUTBOX_MAX: usize = 16;
-/// Largest message of a member, in bytes: some times what members put into one part of an assignment.
-const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
+/// Largest message of a member, in bytes: members put at most 1 MiB of checks, or one check, and a thousand removals into
+/// one part of an assignment.
+const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Flow-control windows in bytes: a full assignment should not wait for round trips.
 const STREAM_WINDOW: u32 = 1024 * 1024;
 const CONNECTION_WINDOW: u32 = 4 * 1024 * 1024;
@@ -141,16 +142,19 @@ async fn serve(
     }
     let mut heartbeat = interval(HEARTBEAT_INTERVAL);
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let assignment_deadline = Instant::now() + OPENING_TIMEOUT;
+    let mut assignment_deadline = Instant::now() + OPENING_TIMEOUT;
     let mut is_assigned = false;
     let mut parts = Assignment::default();
     loop {
         let event = tokio::select! {
             received = inbound.message() => match received?.and_then(|message| message.kind) {
                 Some(Kind::Assignment(part)) => {
-                    is_assigned = true;
+                    assignment_deadline = Instant::now() + OPENING_TIMEOUT;
                     match message::gather(&mut parts, part) {
-                        Some(assignment) => Event::Assigned(message::update(assignment)),
+                        Some(assignment) => {
+                            is_assigned = true;
+                            Event::Assigned(message::update(assignment))
+                        }
                         None => continue,
                     }
                 }
