@@ -134,6 +134,7 @@ impl Session {
             full,
             checks,
             removed: removed.to_vec(),
+            more: false,
         }))
         .await;
     }
