@@ -51,7 +51,11 @@ impl events_server::Events for EventsService {
     ) -> Result<Response<Self::WatchEventsStream>, Status> {
         let handles = self.handles.clone();
         let state = handles.reader.view().state.clone();
-        let wanted = Wanted::of(request.into_inner(), &state)?;
+        let mut wanted = Wanted::of(request.into_inner(), &state)?;
+        if wanted.after.is_some() {
+            // The limit says how far to look back at the start; whoever resumes must not miss what is beyond it.
+            wanted.limit = State::EVENTS_MAX;
+        }
         let events = wanted.latest(&state)?;
         let (outlet, watch) = handles.watches.open().await?;
         tokio::spawn(async move {

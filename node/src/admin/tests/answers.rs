@@ -73,7 +73,7 @@ async fn rte_14_explain_equals_the_decision_with_the_same_draw() {
     let view = View::of(fixture.double.state(), LogIndex(1));
     let names =
         ["w.tm.example.com", "web.tm.example.com", "tm.example.com", "no.tm.example.com", "example.org"];
-    for i in 0..60_u64 {
+    for i in 0..200_u64 {
         // A draw that is spread over all 64 bits, so that both weights come up.
         let draw = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let name = names[i as usize % names.len()];

@@ -127,7 +127,8 @@ async fn a_watch_lists_and_follows_and_resumes_behind_an_id() {
     fixture.report("a1", "one", 3, OutcomeClass::Ok);
     let missed = list(&fixture, ListEventsRequest { after: next.id.clone(), ..Default::default() }).await;
     assert!(missed.len() >= 2);
-    let resume = ListEventsRequest { after: next.id, ..Default::default() };
+    // Nor beyond the limit with which the watch began.
+    let resume = ListEventsRequest { after: next.id, limit: 1, ..Default::default() };
     let mut watch = fixture.events().watch_events(resume).await.unwrap().into_inner();
     for event in &missed {
         assert_eq!(in_time(watch.message()).await.unwrap().as_ref(), Some(event));

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio_stream::wrappers::TcpListenerStream;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::{Channel, Endpoint as Address, Server};
 use tonic::{Code, Response, Status};
@@ -24,6 +23,7 @@ use super::super::handles::Handles;
 use super::super::limits::{RESPONSE_BYTES_MAX, Watching};
 use super::super::services::with_handles;
 use super::double::{Double, Trouble};
+use crate::acceptor;
 
 /// Beyond this a test has failed: everything here takes milliseconds.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -57,9 +57,7 @@ impl Fixture {
         let routes = with_handles(handles, stopping.clone()).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
-        tokio::spawn(
-            Server::builder().add_routes(routes).serve_with_incoming(TcpListenerStream::new(listener)),
-        );
+        tokio::spawn(Server::builder().add_routes(routes).serve_with_incoming(acceptor::incoming(listener)));
         let address = Address::from_shared(format!("http://{address}")).expect("an address is a URL");
         let channel = address.connect().await.expect("the listener is bound");
         Self { double, channel, stopping }
