@@ -9,7 +9,7 @@ use std::sync::Arc;
 use imbl::OrdMap;
 use imbl::ordmap::DiffItem;
 use prost::Message;
-use waymark_core::health::Check;
+use waymark_core::health::{Check, is_probed};
 use waymark_core::model::{EndpointId, Profile, ProfileId, Revision};
 use waymark_core::state::View;
 use waymark_proto::agent::v1 as wire;
@@ -35,9 +35,10 @@ pub(super) struct Assigner {
     is_full: bool,
 }
 
+/// Only what is different, not the check itself: a profile's checks together may be large.
 #[derive(Debug)]
 enum Difference {
-    Check(wire::Check),
+    Check(ProfileId, EndpointId),
     Removed(EndpointId),
 }
 
@@ -80,32 +81,41 @@ impl Assigner {
             ..Default::default()
         };
         let mut bytes = 0;
-        while let Some(difference) = self.difference() {
-            match difference {
-                Difference::Check(check) => {
-                    let more = check.encoded_len();
-                    if !part.checks.is_empty() && bytes + more > ASSIGNMENT_BYTES_MAX {
-                        self.ready.push_front(Difference::Check(check));
+        while part.checks.len() + part.removed.len() < ASSIGNMENT_CHECKS_MAX {
+            match self.difference() {
+                None => break,
+                Some(Difference::Removed(endpoint)) => part.removed.push(endpoint.0),
+                Some(Difference::Check(profile, endpoint)) => {
+                    let Some(check) = self.check(profile, endpoint) else { continue };
+                    bytes += check.encoded_len();
+                    if bytes > ASSIGNMENT_BYTES_MAX && !part.checks.is_empty() {
+                        self.ready.push_front(Difference::Check(profile, endpoint));
                         break;
                     }
-                    bytes += more;
                     part.checks.push(check);
                 }
-                Difference::Removed(endpoint) => part.removed.push(endpoint.0),
-            }
-            if part.checks.len() + part.removed.len() >= ASSIGNMENT_CHECKS_MAX {
-                break;
             }
         }
+        part.more = self.has_difference();
         part
     }
 
     fn difference(&mut self) -> Option<Difference> {
+        self.has_difference().then(|| self.ready.pop_front()).flatten()
+    }
+
+    fn has_difference(&mut self) -> bool {
         while self.ready.is_empty() {
-            let id = self.differing.pop_front()?;
-            self.ready = differences(self.before.get(&id), self.after.get(&id));
+            let Some(id) = self.differing.pop_front() else { return false };
+            self.ready = differences(id, self.before.get(&id), self.after.get(&id));
         }
-        self.ready.pop_front()
+        true
+    }
+
+    fn check(&self, profile: ProfileId, endpoint: EndpointId) -> Option<wire::Check> {
+        let profile = self.after.get(&profile)?;
+        let check = Check::of(profile, profile.endpoint_by_id(endpoint)?);
+        Some((endpoint, &check).into())
     }
 }
 
@@ -115,19 +125,22 @@ fn differing_id<V>(item: &DiffItem<'_, '_, ProfileId, V>) -> ProfileId {
     }
 }
 
-fn differences(before: Option<&Arc<Profile>>, after: Option<&Arc<Profile>>) -> VecDeque<Difference> {
+fn differences(
+    id: ProfileId,
+    before: Option<&Arc<Profile>>,
+    after: Option<&Arc<Profile>>,
+) -> VecDeque<Difference> {
     let (before, after) = (checks(before), checks(after));
     let removed = before.keys().filter(|id| !after.contains_key(id)).map(|id| Difference::Removed(*id));
-    let changed = after
-        .iter()
-        .filter(|(id, check)| before.get(id) != Some(check))
-        .map(|(id, check)| Difference::Check((*id, check).into()));
-    removed.chain(changed).collect()
+    let changed = after.iter().filter(|(endpoint, check)| before.get(endpoint) != Some(check));
+    removed.chain(changed.map(|(endpoint, _)| Difference::Check(id, *endpoint))).collect()
 }
 
 /// The checks of a profile's endpoints that are probed (PRB-11).
 fn checks(profile: Option<&Arc<Profile>>) -> BTreeMap<EndpointId, Check> {
-    let Some(profile) = profile.filter(|profile| profile.enabled) else { return BTreeMap::new() };
-    let probed = profile.endpoints.iter().filter(|endpoint| endpoint.enabled && !endpoint.always_serve);
-    probed.map(|endpoint| (endpoint.id, Check::of(profile, endpoint))).collect()
+    let of_profile = |profile: &Arc<Profile>| {
+        let probed = profile.endpoints.iter().filter(|endpoint| is_probed(profile, endpoint));
+        probed.map(|endpoint| (endpoint.id, Check::of(profile, endpoint))).collect()
+    };
+    profile.map(of_profile).unwrap_or_default()
 }

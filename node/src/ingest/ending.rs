@@ -11,7 +11,7 @@ use crate::raft::ProposeError;
 /// Why a member ends an agent's stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Ending {
-    /// The agent said that it sends no more, and everything is settled.
+    /// The agent has said that it sends no more.
     #[error("the agent has closed the stream")]
     Closed,
     /// The connection is gone.
@@ -29,10 +29,20 @@ pub(super) enum Ending {
     /// The cluster refuses the agent.
     #[error(transparent)]
     Refused(#[from] Rejection),
-    /// A newer stream of the same agent is open (STA-6).
+    /// The agent itself has opened another stream: this one is a remainder.
+    #[error("agent '{agent}' has opened a newer stream, session {newer}; this one was session {own}")]
+    Replaced {
+        /// The agent's name.
+        agent: Caseless,
+        /// The session that this stream held.
+        own: Revision,
+        /// The one that took its place.
+        newer: Revision,
+    },
+    /// Another agent of the same name has opened a newer session (STA-6).
     #[error(
-        "a newer session of agent '{agent}' was opened on member {}: session {newer}, this one was {own}; \
-         if two agents run under one name, give one of them another",
+        "another agent has taken over the name '{agent}', with session {newer} on member {}; this one was \
+         session {own}: give each agent a name of its own",
         .member.0
     )]
     Superseded {
@@ -73,18 +83,28 @@ pub(super) enum Ending {
 }
 
 impl Ending {
-    /// What the agent is told; `None` if there is nobody to tell, or nothing but that it is over.
-    pub(super) fn status(&self) -> Option<Status> {
+    /// Is there anybody left to be told, and anything to tell?
+    pub(super) fn is_told(&self) -> bool {
+        !matches!(self, Self::Closed | Self::Lost(_))
+    }
+
+    /// What the agent is told.
+    pub(super) fn status(&self) -> Status {
         let code = match self {
-            Self::Closed | Self::Lost(_) => return None,
+            Self::Closed => Code::Ok,
+            Self::Lost(_) => Code::Cancelled,
+            Self::Refused(Rejection::NotFound { .. }) => Code::NotFound,
             Self::NoHello(_) | Self::Malformed(_) | Self::Refused(_) => Code::InvalidArgument,
             Self::Forbidden(_) => Code::PermissionDenied,
             Self::Superseded { .. } => Code::Aborted,
             Self::Silent(_) => Code::DeadlineExceeded,
             Self::Limit { .. } => Code::ResourceExhausted,
-            Self::NotMember | Self::Leaderless | Self::Failed(_) | Self::ShuttingDown => Code::Unavailable,
+            Self::Replaced { .. }
+            | Self::NotMember
+            | Self::Leaderless
+            | Self::Failed(_)
+            | Self::ShuttingDown => Code::Unavailable,
         };
-        let code = if let Self::Refused(Rejection::NotFound { .. }) = self { Code::NotFound } else { code };
-        Some(Status::new(code, self.to_string()))
+        Status::new(code, self.to_string())
     }
 }

@@ -33,12 +33,12 @@ pub const BATCH_MAX: usize = 4_096;
 /// Most checks, and most removals, in one assignment message.
 pub const ASSIGNMENT_CHECKS_MAX: usize = 1_000;
 
-/// Most bytes of checks in one assignment message (a single check may have some 70 KiB of headers): a quarter of what
-/// gRPC takes by default.
-pub const ASSIGNMENT_BYTES_MAX: usize = 1 << 20;
+/// Most bytes of checks in one assignment message: a few checks with the longest headers (some 70 KiB), or the usual
+/// thousand.
+pub const ASSIGNMENT_BYTES_MAX: usize = 256 << 10;
 
 /// Messages to an agent that wait for the connection; what comes later is gathered instead.
-pub const OUTGOING_MAX: usize = 4;
+pub const OUTGOING_MAX: usize = 2;
 
 /// Recent outcomes that are kept of one agent and endpoint.
 pub const RECENT_PER_ENDPOINT: usize = 16;

@@ -26,6 +26,8 @@ mod rings;
 mod service;
 mod session;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod unsettled;
 
 pub use counts::Counts;

@@ -55,6 +55,7 @@ fn greeting(shared: &Shared, hello: Hello) -> Result<Greeting, Ending> {
             )));
         }
     }
+    let member = (shared.identity.id)().ok_or(Ending::NotMember)?;
     if !*shared.is_leader_reachable.borrow() {
         return Err(Ending::Leaderless);
     }
@@ -65,7 +66,6 @@ fn greeting(shared: &Shared, hello: Hello) -> Result<Greeting, Ending> {
             advice: "; try again later",
         });
     }
-    let member = (shared.identity.id)().ok_or(Ending::NotMember)?;
     Ok(Greeting { agent, region, run: AgentRun(run), version, member })
 }
 

@@ -36,7 +36,7 @@ impl<'a> Assigned<'a> {
     /// What `state` holds on `endpoint` for `agent`; `None` if the endpoint is not probed.
     pub(super) fn of(state: &'a State, agent: &Caseless, endpoint: EndpointId) -> Option<Self> {
         let health = state.health.get(&endpoint)?;
-        if !is_probed(health.status) {
+        if !is_for_agents(health.status) {
             return None;
         }
         let monitor = &state.profiles.get(&health.profile)?.monitor;
@@ -48,8 +48,9 @@ impl<'a> Assigned<'a> {
     }
 }
 
-/// Endpoints that are not up to the agents to judge are not probed (PRB-11).
-fn is_probed(status: EndpointStatus) -> bool {
+/// Has the endpoint the status that agents give it? If it has another, it is not probed (PRB-11): the status follows
+/// what `waymark_core::health::is_probed` says, and is at hand without a search through the profile.
+fn is_for_agents(status: EndpointStatus) -> bool {
     match status {
         EndpointStatus::Online | EndpointStatus::Degraded | EndpointStatus::CheckingEndpoint => true,
         EndpointStatus::Disabled

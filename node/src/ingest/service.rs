@@ -152,7 +152,7 @@ impl Mesh for Ingest {
                 most: STREAMS_MAX as u64,
                 advice: "; go on with another member",
             };
-            return Err(full.status().unwrap_or_else(|| Status::resource_exhausted("full")));
+            return Err(full.status());
         };
         let (_, extensions, incoming) = request.into_parts();
         let (outgoing, messages) = mpsc::channel(OUTGOING_MAX);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use waymark_core::model::{AgentRun, Caseless, EndpointId, MemberId, Timestamp};
+use waymark_core::model::{Agent, AgentRun, Caseless, EndpointId, MemberId, Timestamp};
 use waymark_core::state::{Action, Command, ReportedOutcome, View};
 use waymark_proto::agent::v1 as wire;
 
@@ -200,18 +200,21 @@ impl Session {
             return Ok(());
         }
         match view.state.agents.get(&self.held.agent) {
-            Some(agent) if agent.session > self.held.session => Err(Ending::Superseded {
-                agent: self.held.agent.clone(),
-                own: self.held.session,
-                newer: agent.session,
-                member: agent.member,
-            }),
+            Some(agent) if agent.session > self.held.session => Err(self.overtaken_by(agent)),
             Some(agent) if !agent.lost => Ok(()),
             // Lost, or lost and forgotten, although this stream lives.
             _ => {
                 self.proposing.must_reopen = true;
                 Ok(())
             }
+        }
+    }
+
+    fn overtaken_by(&self, newer: &Agent) -> Ending {
+        let (agent, own) = (self.held.agent.clone(), self.held.session);
+        match newer.run == self.greeting.run {
+            true => Ending::Replaced { agent, own, newer: newer.session },
+            false => Ending::Superseded { agent, own, newer: newer.session, member: newer.member },
         }
     }
 

@@ -2,6 +2,7 @@
 //! comes out of it goes to the cluster or to the agent.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::{self, Permit};
@@ -116,8 +117,7 @@ impl Stream {
         let has_outgoing = self.session.has_outgoing(&self.reader.peek());
         let is_open = self.flushing.is_none();
         let flushed = self.flushing.as_ref().map_or_else(Instant::now, |(_, latest)| *latest);
-        let tick = self.opened
-            + std::time::Duration::from_millis(self.session.tick_ms().min(HOUR_MS + self.now_ms()));
+        let tick = self.opened + Duration::from_millis(self.session.tick_ms().min(HOUR_MS + self.now_ms()));
         tokio::select! {
             biased;
             () = self.shared.shutdown.cancelled(), if is_open => Event::Shutdown,
@@ -204,9 +204,9 @@ async fn lost(is_leader_reachable: &mut watch::Receiver<bool>) {
 
 /// Tells the agent why its stream ends, unless it does not listen.
 pub(super) async fn tell_ending(outgoing: &Outgoing, ending: &Ending) {
-    const LISTENS_WITHIN: std::time::Duration = std::time::Duration::from_secs(1);
-    if let Some(status) = ending.status() {
-        // Lost with the connection: the agent then sees only that it has ended.
-        let _ = timeout(LISTENS_WITHIN, outgoing.send(Err(status))).await;
+    const LISTENS_WITHIN: Duration = Duration::from_secs(1);
+    if ending.is_told() {
+        // If this is lost with the connection, the agent still sees that the stream has ended.
+        let _ = timeout(LISTENS_WITHIN, outgoing.send(Err(ending.status()))).await;
     }
 }

@@ -1,0 +1,11 @@
+//! The door as an agent sees it: real streams over loopback, on a cluster of one that is the real `apply` and fails on
+//! cue.
+
+mod agent;
+mod equivalence;
+mod failure;
+mod freshness;
+mod limits;
+mod sessions;
+mod stage;
+mod stream;
