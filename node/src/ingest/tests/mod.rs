@@ -6,6 +6,7 @@ mod equivalence;
 mod failure;
 mod freshness;
 mod limits;
+mod member;
 mod sessions;
 mod stage;
 mod stream;

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio_stream::wrappers::TcpListenerStream;
 use tokio_util::sync::CancellationToken;
 use waymark_core::health::{EndpointHealth, OutcomeClass, Tally};
 use waymark_core::model::{
@@ -17,9 +16,10 @@ use waymark_core::model::{
 };
 use waymark_core::state::{Action, Applied, Command, Context, Rejection, Reply, State, View, apply};
 
+use crate::acceptor;
 use crate::ingest::consensus::Consensus;
 use crate::ingest::limits::Waits;
-use crate::ingest::service::{Identity, Ingest};
+use crate::ingest::service::{Admission, Identity, Ingest};
 use crate::ingest::session::command;
 use crate::publication::{Publisher, Reader, publication};
 use crate::raft::{HeldSession, ProposeError, Proposed};
@@ -228,23 +228,32 @@ pub(super) struct Door {
 }
 
 impl Door {
-    /// The door of member `number`.
+    /// The door of member `number`, on the stage.
     pub(super) async fn open(stage: &Arc<Stage>, number: u64, waits: Waits) -> Self {
         let shutdown = CancellationToken::new();
         let identity =
             Identity { id: Box::new(move || Some(MemberId(number))), name: format!("member-{number}") };
-        let admission = Box::new(|_: &tonic::Extensions, agent: &str, _: &str| match agent {
-            "impostor" => Err("the certificate names another agent".to_owned()),
-            _ => Ok(()),
-        });
         let reader = stage.reader.clone();
-        let ingest = Ingest::with(reader, stage.clone(), identity, admission, waits, shutdown.clone());
+        let ingest = Ingest::with(reader, stage.clone(), identity, admission(), waits, shutdown.clone());
+        Self::serve(ingest, shutdown).await
+    }
+
+    /// Any door; its streams end with `shutdown`.
+    pub(super) async fn serve(ingest: Ingest, shutdown: CancellationToken) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let router = tonic::transport::Server::builder().add_service(ingest.service());
-        tokio::spawn(router.serve_with_incoming(TcpListenerStream::new(listener)));
+        tokio::spawn(router.serve_with_incoming(acceptor::incoming(listener)));
         Self { ingest, address, shutdown }
     }
+}
+
+/// Lets in whoever is not called `impostor`.
+pub(super) fn admission() -> Admission {
+    Box::new(|_, agent, _| match agent {
+        "impostor" => Err("the certificate names another agent".to_owned()),
+        _ => Ok(()),
+    })
 }
 
 /// The class of a success and of a failure.
