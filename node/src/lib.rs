@@ -1,10 +1,12 @@
-//! A member: consensus at the bottom, the four doors (ingest, admin, dns, web) above it, put together here.
+//! A member: consensus at the bottom, the four doors (ingest, admin, dns, web) above it, put together here. Each door
+//! gets the handles that it needs, and nothing more.
 
 pub mod acceptor;
 pub mod admin;
 pub mod chance;
 pub mod clock;
 pub mod config;
+mod dev;
 pub mod dns;
 pub mod ingest;
 pub mod logging;
@@ -12,3 +14,174 @@ pub mod publication;
 pub mod raft;
 pub mod shutdown;
 pub mod web;
+
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tonic::transport::Server;
+
+use acceptor::BindError;
+use config::{Config, Timers};
+use ingest::{Identity, Ingest};
+use raft::{Compaction, Member, MemberConfig, Membership, OpenError, Proposer, Started, TimerProfile};
+use web::{Readiness, Web};
+
+/// How often a client's silence is probed, and how soon an answer must come: a dead peer is noticed within both.
+const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(5));
+
+/// Most calls and streams that one connection may have open.
+const STREAMS_PER_CONNECTION_MAX: u32 = 1_024;
+
+/// How often a start looks whether a leader is there.
+const CATCH_UP_PACE: Duration = Duration::from_millis(50);
+
+/// Why a member could not run: one line that says what, where and how to mend it.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// An address could not be had.
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    /// An address for DNS could not be had.
+    #[error(transparent)]
+    Dns(#[from] dns::BindError),
+    /// The data directory cannot be used.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The cluster of one could not be founded.
+    #[error("--dev: {0}")]
+    Dev(String),
+    /// A listener failed.
+    #[error("gRPC: {0}")]
+    Grpc(#[from] tonic::transport::Error),
+}
+
+/// Runs a member until `shutdown` is cancelled; then answers what its sockets hold and ends.
+pub async fn run(config: Config, shutdown: CancellationToken) -> Result<(), NodeError> {
+    let grpc = acceptor::bind("grpc_listen", "grpc-listen", config.grpc_listen).await?;
+    let http = acceptor::bind("http_listen", "http-listen", config.http_listen).await?;
+    // Taken for a moment only: a port that is in use is to be known now, though queries are answered later (DNS-20).
+    drop(dns::bind(&config.dns_listen)?);
+    let started = Member::open(member_config(&config)).await?;
+    let readiness = Readiness::default();
+    let served = serve_grpc(grpc, &started, &shutdown).await;
+    let web = Web { readiness: readiness.clone(), proposer: started.proposer.clone() };
+    let pages = serve_http(http, web, shutdown.clone());
+    tracing::info!(name = config.name, grpc = %config.grpc_listen, http = %config.http_listen, "listening");
+
+    if config.dev {
+        dev::found(&started).await.map_err(NodeError::Dev)?;
+    }
+    let answered = answer(&config, &started, &readiness, &shutdown).await;
+    shutdown.cancel();
+    let drained = tokio::time::timeout(shutdown::DRAIN_LIMIT, async {
+        let _ = served.await;
+        let _ = pages.await;
+        started.stopper.stop().await;
+    });
+    if drained.await.is_err() {
+        tracing::warn!("not everything was drained within {:?}", shutdown::DRAIN_LIMIT);
+    }
+    answered
+}
+
+/// Answers DNS from the moment at which that is right until the end.
+async fn answer(
+    config: &Config,
+    started: &Started,
+    readiness: &Readiness,
+    shutdown: &CancellationToken,
+) -> Result<(), NodeError> {
+    tokio::select! {
+        () = caught_up(&started.membership, &started.proposer, readiness, config.start_grace) => {}
+        () = shutdown.cancelled() => return Ok(()),
+    }
+    let bound = dns::bind(&config.dns_listen)?;
+    readiness.serves_dns();
+    tracing::info!(addresses = ?bound.addresses(), "answering DNS");
+    bound.serve(started.reader.clone(), shutdown.clone()).await;
+    Ok(())
+}
+
+/// Returns once the member belongs to a cluster and has applied what was committed when it started, or, without a
+/// leader, once `grace` has passed (DNS-20).
+async fn caught_up(membership: &Membership, proposer: &Proposer, readiness: &Readiness, grace: Duration) {
+    membership.seated().await;
+    readiness.is_member();
+    let barrier = async {
+        while proposer.read_barrier().await.is_err() {
+            tokio::time::sleep(CATCH_UP_PACE).await;
+        }
+    };
+    if tokio::time::timeout(grace, barrier).await.is_err() {
+        tracing::warn!("no leader within {grace:?}: answering DNS from this member's own last state");
+    }
+    readiness.has_caught_up();
+}
+
+/// Serves operators, agents and other members on one port.
+async fn serve_grpc(listener: TcpListener, started: &Started, shutdown: &CancellationToken) -> JoinHandle<()> {
+    let membership = started.membership.clone();
+    let identity = Identity {
+        name: membership.name().to_owned(),
+        id: Box::new({
+            let membership = membership.clone();
+            move || membership.id()
+        }),
+    };
+    let ingest = Ingest::new(
+        started.reader.clone(),
+        started.proposer.clone(),
+        started.leases.clone(),
+        identity,
+        // Plain text on loopback: an agent is who it says it is. Certificates will be asked for here.
+        Box::new(|_, _, _| Ok(())),
+        shutdown.clone(),
+    );
+    let admin = admin::services(started.reader.clone(), started.proposer.clone(), membership, shutdown.clone());
+    let routes = admin
+        .await
+        .add_service(ingest.service())
+        .add_service(started.raft_service.clone())
+        .add_service(started.peer_service.clone());
+    let server = Server::builder()
+        .tcp_nodelay(true)
+        .http2_keepalive_interval(Some(KEEPALIVE.0))
+        .http2_keepalive_timeout(Some(KEEPALIVE.1))
+        .max_concurrent_streams(STREAMS_PER_CONNECTION_MAX)
+        .add_routes(routes)
+        .serve_with_incoming_shutdown(acceptor::incoming(listener), shutdown.clone().cancelled_owned());
+    tokio::spawn(async move {
+        if let Err(error) = server.await {
+            tracing::error!(%error, "the gRPC listener failed");
+        }
+        ingest.ended().await;
+    })
+}
+
+/// Serves the health pages.
+fn serve_http(listener: TcpListener, web: Web, shutdown: CancellationToken) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let server = axum::serve(listener, web::router(web));
+        if let Err(error) = server.with_graceful_shutdown(shutdown.cancelled_owned()).await {
+            tracing::error!(%error, "the HTTP listener failed");
+        }
+    })
+}
+
+fn member_config(config: &Config) -> MemberConfig {
+    MemberConfig {
+        name: config.name.clone(),
+        data_dir: config.data_dir.clone(),
+        grpc_advertise: config.grpc_advertise.clone(),
+        dns_advertise: config.dns_advertise.clone(),
+        http_advertise: format!("http://{}", config.http_listen),
+        timers: match config.timers {
+            Timers::Local => TimerProfile::Local,
+            Timers::Regional => TimerProfile::Regional,
+            Timers::Global => TimerProfile::Global,
+        },
+        compaction: Compaction::default(),
+    }
+}
