@@ -121,7 +121,11 @@ async fn caught_up(membership: &Membership, proposer: &Proposer, readiness: &Rea
 }
 
 /// Serves operators, agents and other members on one port.
-async fn serve_grpc(listener: TcpListener, started: &Started, shutdown: &CancellationToken) -> JoinHandle<()> {
+async fn serve_grpc(
+    listener: TcpListener,
+    started: &Started,
+    shutdown: &CancellationToken,
+) -> JoinHandle<()> {
     let membership = started.membership.clone();
     let identity = Identity {
         name: membership.name().to_owned(),
@@ -139,7 +143,8 @@ async fn serve_grpc(listener: TcpListener, started: &Started, shutdown: &Cancell
         Box::new(|_, _, _| Ok(())),
         shutdown.clone(),
     );
-    let admin = admin::services(started.reader.clone(), started.proposer.clone(), membership, shutdown.clone());
+    let admin =
+        admin::services(started.reader.clone(), started.proposer.clone(), membership, shutdown.clone());
     let routes = admin
         .await
         .add_service(ingest.service())

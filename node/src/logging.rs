@@ -38,10 +38,12 @@ impl LogLevel {
 fn filter(level: &str) -> Result<EnvFilter, String> {
     let given =
         std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty()).unwrap_or_else(|| level.to_owned());
-    let quiet = ["openraft", "hickory_server", "hickory_proto", "h2", "hyper", "tower", "sled"];
-    let quiet = quiet.into_iter().filter(|library| !given.contains(library));
+    // openraft warns of what is in order, such as a membership that changes while it is being replicated.
+    let quiet =
+        [("openraft", "error"), ("h2", "warn"), ("hyper", "warn"), ("tower", "warn"), ("sled", "warn")];
+    let quiet = quiet.into_iter().filter(|(library, _)| !given.contains(library));
     let directives =
-        quiet.map(|library| format!("{library}=warn")).chain([given.clone()]).collect::<Vec<_>>();
+        quiet.map(|(library, level)| format!("{library}={level}")).chain([given.clone()]).collect::<Vec<_>>();
     EnvFilter::try_new(directives.join(","))
         .map_err(|error| format!("log_level: '{given}' is no filter: {error}"))
 }

@@ -41,7 +41,8 @@ fn ops_2_settings_that_cannot_be_used() {
         assert_one_line(&run(binary, &["--config", &config]), 1, &["settings.toml:2:", "nmae", "name"]);
         let config = file(&directory, "name = \n");
         assert_one_line(&run(binary, &["--config", &config]), 1, &["settings.toml:1:"]);
-        let config = file(&directory, "name = \"not a name!\"\n");
+        let region = if binary == "waymark-agent" { "region = \"here\"\n" } else { "" };
+        let config = file(&directory, &format!("name = \"not a name!\"\n{region}"));
         assert_one_line(&run(binary, &["--config", &config]), 1, &["name", "not a name!"]);
     }
 }
@@ -200,6 +201,7 @@ fn clu_1_a_second_init_is_refused() {
         assert_eq!(output.code, 1, "{}", output.stderr);
         assert!(output.stderr.contains("cluster"), "{}", output.stderr);
     }
-    let again = cluster.cli().run(&format!("cluster add {}", cluster.members[1].url()));
-    assert_ne!(again.code, 0, "a member was added twice");
+    // Adding a member again completes what may have been left half done, and changes nothing else.
+    cluster.cli().ok(&format!("cluster add {}", cluster.members[1].url()));
+    assert_eq!(cluster.status()["members"].as_array().unwrap().len(), 2);
 }

@@ -43,6 +43,7 @@ fn no_acknowledged_write_is_lost_when_all_members_are_killed() {
         }
         let killed = Instant::now();
         cluster.members.iter_mut().for_each(harness::Member::start);
+        cluster.members.iter_mut().for_each(harness::Member::listens);
         let names =
             eventually("the cluster leads again", || runtime.block_on(list(cluster.members[0].url())));
         assert!(

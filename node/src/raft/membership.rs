@@ -261,6 +261,11 @@ impl Membership {
         is_it.then_some(LogIndex(answer.applied))
     }
 
+    /// Returns once this member belongs to a cluster.
+    pub async fn seated(&self) {
+        self.base.seated().await;
+    }
+
     /// This member's number, once it belongs to a cluster.
     pub fn id(&self) -> Option<MemberId> {
         self.base.seat().map(|seat| MemberId(seat.member))
