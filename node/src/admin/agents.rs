@@ -25,9 +25,8 @@ impl AgentsService {
         Self { handles }
     }
 
-    async fn member_names(&self) -> BTreeMap<MemberId, String> {
-        let members = self.handles.consensus.status().await.members;
-        members.into_iter().map(|member| (member.id, member.name)).collect()
+    fn member_names(&self) -> BTreeMap<MemberId, String> {
+        self.handles.consensus.names().into_iter().collect()
     }
 }
 
@@ -40,7 +39,7 @@ impl agents_server::Agents for AgentsService {
         fault::refuse_if_any(violations)?;
         let view = self.handles.view(read).await?;
         match view.state.agents.get(&Caseless::new(&name)) {
-            Some(agent) => Ok(Response::new(message(agent, &self.member_names().await))),
+            Some(agent) => Ok(Response::new(message(agent, &self.member_names()))),
             None => Err(fault::not_found("agent", &name, view.state.agents.keys().map(Caseless::as_str))),
         }
     }
@@ -54,7 +53,7 @@ impl agents_server::Agents for AgentsService {
         let wanted = page::wanted(page, page::is_name, &mut violations);
         fault::refuse_if_any(violations)?;
         let view = self.handles.view(read).await?;
-        let members = self.member_names().await;
+        let members = self.member_names();
         let start = wanted.behind.map_or(Bound::Unbounded, |token| Bound::Excluded(Caseless::new(&token)));
         let objects = view.state.agents.range((start, Bound::Unbounded));
         let objects = objects.map(|(name, agent)| (name.to_string(), message(agent, &members)));

@@ -26,6 +26,8 @@ pub(super) trait Consensus: Send + Sync + 'static {
     async fn status(&self) -> ClusterStatus;
     /// See [`Membership::await_applied`].
     async fn await_applied(&self, member: MemberId, index: LogIndex, within: Duration) -> bool;
+    /// See [`Membership::names`].
+    fn names(&self) -> Vec<(MemberId, String)>;
     /// See [`Membership::id`].
     fn id(&self) -> Option<MemberId>;
     /// See [`Membership::name`].
@@ -65,6 +67,10 @@ impl Consensus for RaftHandles {
 
     async fn await_applied(&self, member: MemberId, index: LogIndex, within: Duration) -> bool {
         self.membership.await_applied(member, index, within).await
+    }
+
+    fn names(&self) -> Vec<(MemberId, String)> {
+        self.membership.names()
     }
 
     fn id(&self) -> Option<MemberId> {

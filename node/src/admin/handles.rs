@@ -136,11 +136,10 @@ impl Handles {
     /// The names of the other members that have not applied `index` within [`WAIT_ALL`].
     async fn unreached(&self, index: LogIndex) -> Vec<String> {
         let own = self.consensus.id();
-        let members = self.consensus.status().await.members;
-        let others = members.into_iter().filter(|member| Some(member.id) != own);
-        let waits = others.map(|member| async move {
-            let applied = self.consensus.await_applied(member.id, index, WAIT_ALL).await;
-            (!applied).then_some(member.name)
+        let others = self.consensus.names().into_iter().filter(|(id, _)| Some(*id) != own);
+        let waits = others.map(|(id, name)| async move {
+            let applied = self.consensus.await_applied(id, index, WAIT_ALL).await;
+            (!applied).then_some(name)
         });
         futures_util::future::join_all(waits).await.into_iter().flatten().collect()
     }

@@ -266,6 +266,14 @@ impl Membership {
         self.base.seated().await;
     }
 
+    /// The number and name of each member, this one included, without asking any of them.
+    pub fn names(&self) -> Vec<(MemberId, String)> {
+        let Some(seat) = self.base.seat() else { return Vec::new() };
+        let metrics = seat.metrics();
+        let nodes = metrics.membership_config.membership().nodes();
+        nodes.map(|(id, node)| (MemberId(*id), node.name.clone())).collect()
+    }
+
     /// This member's number, once it belongs to a cluster.
     pub fn id(&self) -> Option<MemberId> {
         self.base.seat().map(|seat| MemberId(seat.member))

@@ -162,6 +162,10 @@ impl Consensus for Double {
         !self.trouble.lock().unwrap().unreachable.contains(&member)
     }
 
+    fn names(&self) -> Vec<(MemberId, String)> {
+        self.members.iter().map(|member| (member.id, member.name.clone())).collect()
+    }
+
     fn id(&self) -> Option<MemberId> {
         self.is_founded().then_some(MemberId(1))
     }

@@ -10,6 +10,7 @@ mod fixture;
 mod members;
 mod profiles;
 mod reads;
+mod real;
 mod regions;
 mod retries;
 mod statuses;
