@@ -17,6 +17,7 @@ async fn each_trouble_has_its_code() {
         (ProposeError::OutcomeUnknown, Code::DeadlineExceeded, "outcome is unknown"),
         (ProposeError::Storage("disk full".into()), Code::ResourceExhausted, "disk full"),
         (ProposeError::Busy, Code::ResourceExhausted, "try again"),
+        (ProposeError::Refused("too long".into()), Code::InvalidArgument, "too long"),
     ] {
         fixture.trouble(Trouble { propose: Some(error), ..Trouble::default() });
         let request = DeleteRequest { name: "web".into(), write: None };
