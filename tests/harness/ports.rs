@@ -19,8 +19,8 @@ static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
 pub fn free() -> u16 {
     let mut taken = TAKEN.lock().expect("no holder panics");
     // Processes that run at the same time start at different places.
-    let start =
-        u16::try_from(std::process::id() % u32::from(LAST - FIRST)).expect("it is below the range's length");
+    let start = std::process::id().wrapping_mul(STRIDE) % u32::from(LAST - FIRST);
+    let start = u16::try_from(start).expect("it is below the range's length");
     let port = (0..LAST - FIRST)
         .map(|step| FIRST + (start + step) % (LAST - FIRST))
         .find(|port| !taken.contains(port) && is_free(*port))

@@ -1,8 +1,8 @@
 //! From bytes to a query: hickory's decoder, and around it the checks that it does not make (DNS-9, DNS-13).
 
-use hickory_proto::op::{Edns, Header, HeaderCounts, MessageType, Metadata, Query};
-use hickory_proto::rr::{Name, Record, RecordType};
-use hickory_proto::serialize::binary::{BinDecodable, BinDecoder, DecodeError};
+use hickory_server::proto::op::{Edns, Header, HeaderCounts, MessageType, Metadata, Query};
+use hickory_server::proto::rr::{Name, Record, RecordType};
+use hickory_server::proto::serialize::binary::{BinDecodable, BinDecoder, DecodeError};
 
 /// The length of a message's header (RFC 1035 §4.1.1).
 pub(super) const HEADER_LEN: usize = 12;

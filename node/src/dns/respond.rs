@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use hickory_proto::op::{OpCode, ResponseCode};
-use hickory_proto::rr::{DNSClass, RecordType};
+use hickory_server::proto::op::{OpCode, ResponseCode};
+use hickory_server::proto::rr::{DNSClass, RecordType};
 use waymark_core::answer::{self, Answer, Query};
 use waymark_core::model::Name;
 use waymark_core::routing::NoTrace;

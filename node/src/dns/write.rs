@@ -1,10 +1,10 @@
 //! From an answer to bytes: hickory's encoder, the asker's letters kept, and nothing half said (DNS-3, DNS-8).
 
-use hickory_proto::ProtoError;
-use hickory_proto::op::{Edns, Message, OpCode, ResponseCode};
-use hickory_proto::rr::rdata::{A, AAAA, CNAME, NS, SOA};
-use hickory_proto::rr::{Name, RData, Record};
-use hickory_proto::serialize::binary::{BinDecodable, BinDecoder, BinEncodable, BinEncoder};
+use hickory_server::proto::ProtoError;
+use hickory_server::proto::op::{Edns, Message, OpCode, ResponseCode};
+use hickory_server::proto::rr::rdata::{A, AAAA, CNAME, NS, SOA};
+use hickory_server::proto::rr::{Name, RData, Record};
+use hickory_server::proto::serialize::binary::{BinDecodable, BinDecoder, BinEncodable, BinEncoder};
 use waymark_core::answer::{self, Answer, Rcode, RecordData, Soa};
 use waymark_core::model;
 

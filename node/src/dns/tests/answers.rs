@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use hickory_proto::op::Message;
+use hickory_server::proto::op::Message;
 use waymark_core::answer::{Answer, Rcode, Record, RecordData};
 use waymark_core::state::View;
 

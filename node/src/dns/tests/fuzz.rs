@@ -71,7 +71,7 @@ fn check(packet: &[u8], transport: Transport, addresses: u8) -> Option<u16> {
         let name = out[12..].iter().position(|&byte| byte == 0).map_or(0, |_| name_length(&out[12..]));
         assert_eq!(out[12..12 + name + 4], packet[12..12 + name + 4], "the question");
     }
-    let read = hickory_proto::op::Message::from_vec(&out).expect("a reply can be read");
+    let read = hickory_server::proto::op::Message::from_vec(&out).expect("a reply can be read");
     let records = [read.answers.len(), read.authorities.len()];
     if seen.flags & TC != 0 || (code != NO_ERROR && code != NX_DOMAIN) {
         assert_eq!(records, [0, 0]);

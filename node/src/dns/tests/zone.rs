@@ -2,7 +2,7 @@
 
 use std::net::UdpSocket;
 
-use hickory_proto::op::Message;
+use hickory_server::proto::op::Message;
 use waymark_core::model::{Edit, EndpointPatch, LogIndex, ProfilePatch, Routing, Timestamp, ZonePatch};
 use waymark_core::state::{Action, Command, Context, State, View, apply};
 
@@ -72,7 +72,7 @@ fn look(view: &View, name: &str, kind: u16) -> (u16, u16, [Vec<String>; 3]) {
     assert_eq!(out[12..packet.len()], packet[12..], "the question of {name}");
     let seen = Seen::of(&out);
     let message = Message::from_vec(&out).expect("a reply can be read");
-    let lines = |section: &[hickory_proto::rr::Record]| {
+    let lines = |section: &[hickory_server::proto::rr::Record]| {
         section.iter().map(|record| record.to_string().to_lowercase()).collect()
     };
     let sections = [lines(&message.answers), lines(&message.authorities), lines(&message.additionals)];
