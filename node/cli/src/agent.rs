@@ -150,6 +150,6 @@ impl Shown for AgentList {
                 Cell::new(&agent.version),
             ]);
         }
-        table::finish(&shown)
+        table::finish(shown)
     }
 }

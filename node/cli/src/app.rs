@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, FromArgMatches};
 
 use crate::failure::{Exit, Failure};
 use crate::grammar::{self, Cli, Noun};
@@ -39,12 +40,17 @@ enum Stop {
 
 impl From<clap::Error> for Stop {
     fn from(error: clap::Error) -> Self {
-        if error.use_stderr() {
-            let text = error.render().to_string();
-            let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
-            Self::Failed(Failure::new(Exit::Usage, message))
-        } else {
-            Self::Told(error.render().to_string())
+        let text = error.render().to_string();
+        match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Self::Told(text),
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                Self::Failed(Failure::usage(format!("the command is not complete\n\n{}", text.trim_end())))
+            }
+            _ => {
+                let text = text.strip_prefix("error: ").unwrap_or(&text);
+                let text = text.trim_end().trim_end_matches("For more information, try '--help'.");
+                Self::Failed(Failure::usage(text.trim_end()))
+            }
         }
     }
 }
@@ -89,7 +95,7 @@ async fn dispatch(noun: Noun, session: &Session) -> Result<String, Failure> {
 
 fn completion(shell: clap_complete::Shell) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "waymark", &mut script);
+    clap_complete::generate(shell, &mut grammar::command(), "waymark", &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }
 

@@ -225,7 +225,7 @@ fn members_table(members: &[Member], style: &Style) -> String {
             Cell::new(applied),
         ]);
     }
-    table::finish(&shown)
+    table::finish(shown)
 }
 
 #[cfg(test)]

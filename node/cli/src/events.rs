@@ -200,7 +200,7 @@ impl Shown for EventList {
                 Cell::new(&event.cause),
             ]);
         }
-        table::finish(&shown)
+        table::finish(shown)
     }
 }
 

@@ -72,10 +72,15 @@ impl From<wire::Monitor> for Given {
             timeout: timeout_ms.map(duration::text),
             tolerated_failures,
             recovery_successes,
-            expect: expect.into_iter().map(|wire::StatusRange { min, max }| format!("{min}-{max}")).collect(),
+            expect: expect.into_iter().map(|wire::StatusRange { min, max }| range_text(min, max)).collect(),
             headers: headers.into_iter().map(Into::into).collect(),
         }
     }
+}
+
+/// As the flag takes it: `200-299`, or `204` for one code.
+fn range_text(min: u32, max: u32) -> String {
+    if min == max { min.to_string() } else { format!("{min}-{max}") }
 }
 
 /// A monitor as it counts.
@@ -94,8 +99,7 @@ pub(crate) struct Effective {
 impl From<&Monitor> for Effective {
     fn from(monitor: &Monitor) -> Self {
         let is_http = monitor.protocol.is_http();
-        let expect =
-            monitor.effective_expect().into_iter().map(|range| format!("{}-{}", range.min, range.max));
+        let expect = monitor.effective_expect().into_iter().map(|range| range_text(range.min, range.max));
         Self {
             port: monitor.effective_port(),
             path: is_http.then(|| monitor.effective_path().to_owned()),

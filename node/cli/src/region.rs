@@ -27,9 +27,6 @@ waymark region set cape-town --at -33.9,18.4")]
         /// Where it is, in degrees north and east.
         #[arg(long, value_name = "LAT,LON", value_parser = flags::coordinates, allow_hyphen_values = true)]
         at: (f64, f64),
-        /// Only if it is at this revision.
-        #[arg(long, value_name = "R")]
-        if_revision: Option<u64>,
     },
     /// Remove a region in which nothing is any more.
     #[command(
@@ -48,19 +45,14 @@ waymark region set cape-town --at -33.9,18.4")]
 pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
     match verb {
         Verb::List => list(session).await,
-        Verb::Set { name, at, if_revision } => set(name, at, if_revision, session).await,
+        Verb::Set { name, at } => set(name, at, session).await,
         Verb::Delete { name, if_revision } => delete(name, if_revision, session).await,
     }
 }
 
-async fn set(
-    name: String,
-    (latitude, longitude): (f64, f64),
-    if_revision: Option<u64>,
-    session: &Session,
-) -> Result<String, Failure> {
+async fn set(name: String, (latitude, longitude): (f64, f64), session: &Session) -> Result<String, Failure> {
     let region = wire::Region { name: name.clone(), latitude, longitude, revision: 0 };
-    let request = SetRegionRequest { region: Some(region), write: session.write(if_revision)? };
+    let request = SetRegionRequest { region: Some(region), write: session.write(None)? };
     let call = async |at: Attempt| {
         let request = at.request(&request);
         RegionsClient::new(at.channel).set_region(request).await
@@ -124,6 +116,6 @@ impl Shown for RegionList {
         for Region { name, latitude, longitude, revision } in &self.regions {
             shown.add_row([Cell::new(name), Cell::new(latitude), Cell::new(longitude), Cell::new(revision)]);
         }
-        table::finish(&shown)
+        table::finish(shown)
     }
 }

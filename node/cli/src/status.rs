@@ -196,7 +196,7 @@ impl Shown for StatusList {
                 ]);
             }
         }
-        table::finish(&shown)
+        table::finish(shown)
     }
 }
 

@@ -240,6 +240,6 @@ impl Shown for ZoneList {
             let Metadata { name, revision } = &zone.metadata;
             shown.add_row([Cell::new(name), Cell::new(revision), Cell::new(zone.servers())]);
         }
-        table::finish(&shown)
+        table::finish(shown)
     }
 }

@@ -118,7 +118,7 @@ pub(crate) fn items_table(items: &[Item], style: &Style) -> String {
             Cell::new(spec.switched()),
         ]);
     }
-    table::finish(&shown)
+    table::finish(shown)
 }
 
 impl Shown for Endpoint {

@@ -164,27 +164,32 @@ impl Profile {
             ("draw", self.draw.to_string()),
             ("chosen", self.chosen.clone().unwrap_or_else(|| "none".to_owned())),
         ];
-        format!("{}\n{}", table::pairs(style, &pairs), self.endpoints_table(style))
+        let reasons: String = self
+            .endpoints
+            .iter()
+            .map(|endpoint| format!("{} is {}\n", endpoint.name, endpoint.reason))
+            .collect();
+        let table = self.endpoints_table(style);
+        format!("{}\n{table}\n{reasons}", table::pairs(style, &pairs))
     }
 
+    /// Only the number that the routing looks at is shown.
     fn endpoints_table(&self, style: &Style) -> String {
-        let headings = ["", "ENDPOINT", "TARGET", "PRIORITY", "WEIGHT", "STATUS", "POOL", "WHY", "REGIONS"];
-        let mut shown = table::table(style, &headings);
+        let is_weighted = self.routing == "weighted";
+        let number = if is_weighted { "WEIGHT" } else { "PRIORITY" };
+        let mut shown = table::table(style, &["", "ENDPOINT", "TARGET", number, "STATUS", "REGIONS"]);
         for endpoint in &self.endpoints {
             let is_chosen = self.chosen.as_ref() == Some(&endpoint.name);
             shown.add_row([
                 Cell::new(if is_chosen { "→" } else { "" }),
                 Cell::new(&endpoint.name),
                 Cell::new(&endpoint.target),
-                Cell::new(endpoint.priority),
-                Cell::new(endpoint.weight),
+                Cell::new(if is_weighted { endpoint.weight } else { endpoint.priority }),
                 table::judged(&endpoint.status, style),
-                Cell::new(if endpoint.in_pool { "in" } else { "out" }),
-                Cell::new(&endpoint.reason),
                 Cell::new(verdicts::line(&endpoint.regions)),
             ]);
         }
-        table::finish(&shown)
+        table::finish(shown)
     }
 }
 
@@ -250,7 +255,7 @@ mod tests {
             routing: wire::Routing::Priority.into(),
             status: wire::Status::Online.into(),
             pool: "healthy".into(),
-            endpoints: vec![endpoint("eu", true, "is Online"), endpoint("us", false, "is Disabled")],
+            endpoints: vec![endpoint("eu", true, "in: Online"), endpoint("us", false, "out: Disabled")],
             chosen: "eu".into(),
             rule: "the lowest priority".into(),
             draw: 77,
@@ -280,7 +285,7 @@ mod tests {
             "web (revision 12)",
             "the lowest priority",
             "77",
-            "is Disabled",
+            "us is out: Disabled",
             "web.tm.example.com 5 A 192.0.2.1",
         ] {
             assert!(text.contains(word), "'{word}' is missing in\n{text}");

@@ -27,7 +27,7 @@ impl Screen {
         for line in fitted(text, height) {
             frame.push_str(&line);
             frame.push_str(ERASE_LINE);
-            frame.push_str("\r\n");
+            frame.push('\n');
         }
         frame.push_str(ERASE_REST);
         append(&frame)

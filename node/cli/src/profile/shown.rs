@@ -116,7 +116,10 @@ impl Shown for Profile {
             ("switched", self.switched().to_owned()),
         ];
         pairs.extend(monitor::pairs(&self.spec.monitor, &self.effective.monitor));
-        let endpoints = crate::endpoint::items_table(&self.spec.endpoints, style);
+        let endpoints = match self.spec.endpoints.as_slice() {
+            [] => format!("no endpoints yet; 'waymark endpoint add {} …' adds one\n", self.metadata.name),
+            endpoints => crate::endpoint::items_table(endpoints, style),
+        };
         format!("{}\n{endpoints}", table::pairs(style, &pairs))
     }
 }
@@ -142,7 +145,7 @@ impl Shown for ProfileList {
                 Cell::new(profile.metadata.revision),
             ]);
         }
-        table::finish(&shown)
+        table::finish(shown)
     }
 }
 
