@@ -212,3 +212,49 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for SpeakFirst<S> {
         Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncWriteExt;
+    use waymark_core::model::{Protocol, parse_target};
+
+    use super::*;
+
+    fn check(protocol: Protocol, target: &str, port: u16) -> Check {
+        Check {
+            protocol,
+            target: parse_target(target).unwrap(),
+            port,
+            path: "/".to_owned(),
+            interval_ms: 1_000,
+            timeout_ms: 1_000,
+            expect: Vec::new(),
+            headers: Vec::new(),
+        }
+    }
+
+    /// PRB-4: the port stands there unless it is the scheme's own.
+    #[test]
+    fn prb_4_the_host_that_is_named() {
+        for (protocol, target, port, host) in [
+            (Protocol::Http, "web.example.net", 80, "web.example.net"),
+            (Protocol::Http, "web.example.net", 443, "web.example.net:443"),
+            (Protocol::Https, "web.example.net", 443, "web.example.net"),
+            (Protocol::Https, "192.0.2.1", 8443, "192.0.2.1:8443"),
+            (Protocol::Http, "2001:db8::1", 80, "[2001:db8::1]"),
+            (Protocol::Http, "2001:db8::1", 8080, "[2001:db8::1]:8080"),
+        ] {
+            let request = request(&check(protocol, target, port)).unwrap();
+            assert_eq!(request.headers().get_all(HOST).iter().collect::<Vec<_>>(), [host]);
+        }
+    }
+
+    /// PRB-1: a response head that was there before the request is a response head.
+    #[tokio::test]
+    async fn prb_1_an_answer_may_come_before_the_question() {
+        let (near, mut far) = tokio::io::duplex(4096);
+        far.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+        let request = request(&check(Protocol::Http, "192.0.2.1", 80)).unwrap();
+        assert_eq!(exchange(near, request).await, Ok(204));
+    }
+}

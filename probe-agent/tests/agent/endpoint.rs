@@ -1,7 +1,7 @@
 //! An endpoint that does to a probe whatever a test tells it to, and remembers what came.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -185,16 +185,16 @@ pub(crate) fn install_provider() {
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
 }
 
-/// Probes as an agent does that may probe loopback.
-pub(crate) async fn probe(check: &Check) -> ProbeReport {
+/// What all probes of the tests share, as those of an agent do that may probe loopback.
+pub(crate) fn tools() -> Tools {
+    static TOOLS: OnceLock<Tools> = OnceLock::new();
     install_provider();
-    let tools = Tools::new(Guard::new(true, vec![], vec![]), Resolver::new(None));
-    probe::run(&tools, check).await
+    TOOLS.get_or_init(|| Tools::new(Guard::new(true, vec![], vec![]), Resolver::new(None))).clone()
 }
 
 /// Probes, and asserts on the outcome.
 pub(crate) async fn expect_outcome(check: &Check, class: OutcomeClass, status: Option<u16>) -> ProbeReport {
-    let report = probe(check).await;
+    let report = probe::run(&tools(), check).await;
     assert_eq!((report.outcome.class, report.outcome.status), (class, status), "{report:?}");
     assert_eq!(report.detail.is_empty(), class == OutcomeClass::Ok, "{report:?}");
     report

@@ -10,16 +10,14 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use waymark_agent::agent::{self, Probe, Settings};
-use waymark_agent::guard::Guard;
-use waymark_agent::probe::{self, ProbeReport, Tools};
-use waymark_agent::resolve::Resolver;
+use waymark_agent::probe::{self, ProbeReport};
 use waymark_agent::uplink::Identity;
 use waymark_core::health::{Check, Outcome, OutcomeClass};
 use waymark_core::model::Protocol;
 use waymark_proto::admin::v1 as wire;
 use waymark_proto::agent::v1::ProbeOutcome;
 
-use crate::endpoint::{Endpoint, check, eventually, install_provider};
+use crate::endpoint::{Endpoint, check, eventually, tools};
 use crate::member::Member;
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -57,10 +55,8 @@ impl Agent {
 }
 
 fn real() -> Probe {
-    install_provider();
-    let tools = Tools::new(Guard::new(true, vec![], vec![]), Resolver::new(None));
     Arc::new(move |check| {
-        let tools = tools.clone();
+        let tools = tools();
         async move { probe::run(&tools, &check).await }.boxed()
     })
 }
@@ -119,25 +115,16 @@ async fn sta_6_an_agent_says_who_it_is_and_what_it_finds() {
     assert!((1_800..2_400).contains(&first.elapsed().as_millis()), "{:?}", first.elapsed());
 }
 
-/// PRB-11: a removed check stops, a changed one is probed anew, and what was in flight is not reported.
+/// PRB-11: a removed check stops, and a changed one is probed anew.
 #[tokio::test]
 async fn prb_11_changes_act_within_an_interval() {
-    let before = Endpoint::acting(|mut wire| async move {
-        tokio::time::sleep(Duration::from_millis(60)).await;
-        let _ = tokio::io::AsyncWriteExt::write_all(&mut wire, OK.as_bytes()).await;
-        wire
-    })
-    .await;
-    let after = Endpoint::responding("HTTP/1.1 200 OK\r\n\r\n").await;
+    let (before, after) = (Endpoint::responding(OK).await, Endpoint::responding(OK).await);
+    let marked = Endpoint::responding("HTTP/1.1 503 X\r\n\r\n").await;
     let mut member = Member::start().await;
     let _agent = Agent::start(&[&member], real());
     let mut session = member.serve(&[(1, fast(&before)), (2, fast(&after))]).await;
     eventually("both are probed", || !before.visits().is_empty() && !after.visits().is_empty()).await;
-    // A probe of endpoint 1 is under way as the check changes.
-    let probed = before.visits().len();
-    eventually("a probe begins", || before.visits().len() > probed).await;
-    let marker = fast(&Endpoint::responding("HTTP/1.1 503 X\r\n\r\n").await);
-    session.assign(false, &[(1, marker)], &[2]).await;
+    session.assign(false, &[(1, fast(&marked))], &[2]).await;
     // What was sent before the change is still on its way; the first 503 comes behind it.
     while class(&session.outcome().await) != wire::OutcomeClass::Status {}
     let (probed_before, probed_after) = (before.visits().len(), after.visits().len());
@@ -150,6 +137,38 @@ async fn prb_11_changes_act_within_an_interval() {
         (probed_before, probed_after),
         "both have stopped"
     );
+}
+
+/// PRB-11, STA-11: what a probe finds whose check has changed or is gone meanwhile is not reported.
+#[tokio::test]
+async fn prb_11_what_was_in_flight_is_not_reported() {
+    let release = CancellationToken::new();
+    let in_flight = Arc::new(AtomicUsize::new(0));
+    let (gate, counted) = (release.clone(), Arc::clone(&in_flight));
+    let probe: Probe = Arc::new(move |check| {
+        let (gate, counted) = (gate.clone(), Arc::clone(&counted));
+        async move {
+            if check.port == 1 {
+                counted.fetch_add(1, Ordering::Relaxed);
+                gate.cancelled().await;
+                return ProbeReport::of(Outcome { class: OutcomeClass::Refused, status: None });
+            }
+            ok()
+        }
+        .boxed()
+    });
+    let old = Check { port: 1, ..idle(100) };
+    let mut member = Member::start().await;
+    let _agent = Agent::start(&[&member], probe);
+    let mut session = member.serve(&[(1, old.clone()), (2, old)]).await;
+    eventually("both are under way", || in_flight.load(Ordering::Relaxed) >= 4).await;
+    session.assign(false, &[(1, idle(100))], &[2]).await;
+    assert_eq!(session.outcome().await.endpoint, 1);
+    release.cancel();
+    for _ in 0..5 {
+        let outcome = session.outcome().await;
+        assert_eq!((outcome.endpoint, class(&outcome)), (1, wire::OutcomeClass::Ok), "{outcome:?}");
+    }
 }
 
 /// STA-6, STA-5: another member takes over; what was not acknowledged comes again, in order and with its age, and
@@ -350,23 +369,39 @@ async fn prb_8_slow_probes_delay_nobody() {
     assert!(lively >= 2, "the other went on while probes were stuck");
 }
 
-/// OPS-4: on its way out an agent hands in what it has, and is gone in time.
+/// OPS-4: on its way out an agent lets probes end, hands in what they found, and is gone once that is acknowledged.
 #[tokio::test]
 async fn ops_4_an_agent_drains() {
+    let begun = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&begun);
+    let probe: Probe = Arc::new(move |_| {
+        let counted = Arc::clone(&counted);
+        async move {
+            counted.fetch_add(1, Ordering::Relaxed);
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            ok()
+        }
+        .boxed()
+    });
     let mut member = Member::start().await;
-    let agent = Agent::start(&[&member], finding(|_| ok()));
-    let mut session = member.serve(&[(1, idle(50))]).await;
-    let last = session.outcome().await.sequence;
+    let agent = Agent::start(&[&member], probe);
+    let mut session = member.serve(&[(1, idle(1_000))]).await;
+    eventually("a probe is under way", || begun.load(Ordering::Relaxed) == 1).await;
     let start = Instant::now();
     let ending = tokio::spawn(agent.end());
-    session.acknowledge(last).await;
-    let acknowledging = async {
-        while let Some(outcomes) = session.report().await {
-            session.acknowledge(outcomes.last().unwrap().sequence).await;
-        }
-    };
-    tokio::join!(acknowledging, async { ending.await.unwrap() });
+    let outcome = session.outcome().await;
+    assert_eq!(outcome.sequence, 1);
+    assert!(!ending.is_finished(), "it waits for the acknowledgement");
+    session.acknowledge(1).await;
+    ending.await.unwrap();
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    assert_eq!(begun.load(Ordering::Relaxed), 1);
+}
+
+/// OPS-4: an agent to which nobody listens ends in time all the same.
+#[tokio::test]
+async fn ops_4_a_member_that_says_nothing_does_not_keep_an_agent() {
+    let mut member = Member::start().await;
     let agent = Agent::start(&[&member], finding(|_| ok()));
     let mut deaf = member.serve(&[(1, idle(50))]).await;
     deaf.outcome().await;
