@@ -1,10 +1,16 @@
 //! The binary: settings, exit codes, signals.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Output, Stdio};
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use waymark_core::health::Check;
+use waymark_proto::admin::v1 as wire;
+
+use crate::endpoint::Endpoint;
+use crate::member::Member;
 
 fn agent() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_waymark-agent"));
@@ -74,28 +80,35 @@ fn ops_2_settings_come_from_file_environment_and_flags() {
     assert_eq!(String::from_utf8_lossy(&run(&["--version"]).stdout), "waymark-agent 0.1.0\n");
 }
 
-/// A running agent that reaches no member; ended when it is dropped.
-struct Running(Child);
+/// A running agent; ended when it is dropped.
+struct Running(Child, BufReader<ChildStderr>);
 
 impl Running {
+    /// One that reaches no member.
+    fn alone() -> Self {
+        Self::start(agent().args(["--region", "eu", "--members", "http://127.0.0.1:9"]))
+    }
+
     /// Returns once it has begun.
-    fn start(stdin: Stdio) -> Self {
-        let mut child = agent()
-            .args(["--region", "eu", "--members", "http://127.0.0.1:9", "--exit-when-stdin-closes"])
-            .stdin(stdin)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        while !line.contains("waymark-agent starts") {
-            line.clear();
-            assert!(log.read_line(&mut line).unwrap() > 0, "it ended before it began");
-        }
+    fn start(command: &mut Command) -> Self {
+        let command = command.arg("--exit-when-stdin-closes").stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let log = BufReader::new(child.stderr.take().unwrap());
+        let mut running = Self(child, log);
+        let line = running.read_until("waymark-agent starts");
         assert!(line.starts_with('{'), "json where there is no terminal (OPS-5): {line}");
-        // Nobody reads on, but it must be able to write.
-        std::thread::spawn(move || log.read_to_end(&mut Vec::new()));
-        Self(child)
+        running
+    }
+
+    /// Reads the log up to a line that has `words` in it. What it logs behind that stays in the pipe, which holds more
+    /// than a test's agent has to say.
+    fn read_until(&mut self, words: &str) -> String {
+        let mut line = String::new();
+        while !line.contains(words) {
+            line.clear();
+            assert!(self.1.read_line(&mut line).unwrap() > 0, "it ended without saying: {words}");
+        }
+        line
     }
 
     fn signal(&self, signal: Signal) {
@@ -125,7 +138,7 @@ impl Drop for Running {
 #[test]
 fn ops_4_signals_end_it_cleanly() {
     for signal in [Signal::TERM, Signal::INT] {
-        let mut running = Running::start(Stdio::piped());
+        let mut running = Running::alone();
         running.signal(Signal::HUP);
         running.signal(signal);
         assert_eq!(running.wait().code(), Some(0));
@@ -135,8 +148,62 @@ fn ops_4_signals_end_it_cleanly() {
 /// A supervisor that dies takes its agent with it.
 #[test]
 fn a_closed_standard_input_ends_it() {
-    let mut running = Running::start(Stdio::piped());
+    let mut running = Running::alone();
     assert!(running.0.try_wait().unwrap().is_none());
     drop(running.0.stdin.take());
     assert_eq!(running.wait().code(), Some(0));
+}
+
+/// PRB-12, F-PRB-12: with few descriptors some probes are not made, which is the agent's trouble; the others are, and
+/// the stream stays.
+#[tokio::test]
+async fn prb_12_few_descriptors_fail_no_endpoint() {
+    let silent = Endpoint::responding("").await;
+    let lively = Endpoint::responding("HTTP/1.1 200 OK\r\n\r\n").await;
+    let mut member = Member::start().await;
+    // The shell's limit binds the agent, soft and hard.
+    let command = format!(
+        "ulimit -n 128; exec {} --name a1 --region eu --allow-loopback --members {} \"$@\"",
+        env!("CARGO_BIN_EXE_waymark-agent"),
+        member.url
+    );
+    let running = Running::start(Command::new("sh").args(["-c", &command, "sh"]));
+    let stuck = (1..=100).map(|id| (id, Check { timeout_ms: 950, ..silent.check() }));
+    let checks: Vec<(u64, Check)> = stuck.chain((101..=120).map(|id| (id, lively.check()))).collect();
+    let mut session = member.serve(&checks).await;
+    let mut seen: HashMap<(bool, wire::OutcomeClass), usize> = HashMap::new();
+    for _ in 0..480 {
+        let outcome = session.outcome().await;
+        session.acknowledge(outcome.sequence).await;
+        *seen.entry((outcome.endpoint > 100, outcome.outcome.unwrap().class())).or_default() += 1;
+        let descriptors = std::fs::read_dir(format!("/proc/{}/fd", running.0.id())).unwrap().count();
+        assert!(descriptors < 128, "{descriptors} are open");
+    }
+    let expected = [
+        (false, wire::OutcomeClass::Timeout),
+        (false, wire::OutcomeClass::Agent),
+        (true, wire::OutcomeClass::Ok),
+        (true, wire::OutcomeClass::Agent),
+    ];
+    assert!(seen.keys().all(|kind| expected.contains(kind)), "{seen:?}");
+    assert!(seen.get(&expected[0]).is_some_and(|count| *count > 100), "{seen:?}");
+    assert!(seen.get(&expected[1]).is_some_and(|count| *count > 10), "{seen:?}");
+}
+
+/// OPS-4: HUP reads the log level again.
+#[test]
+fn ops_4_hup_reads_the_log_level_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("agent.toml");
+    let settings = |level: &str| {
+        format!("region = \"eu\"\nmembers = [\"http://127.0.0.1:9\"]\nlog_level = \"{level}\"\n")
+    };
+    std::fs::write(&path, settings("info")).unwrap();
+    let mut running = Running::start(agent().args(["--config", path.to_str().unwrap()]));
+    std::fs::write(&path, settings("a=b=c")).unwrap();
+    running.signal(Signal::HUP);
+    running.read_until("the log level stays as it is");
+    std::fs::write(&path, settings("debug")).unwrap();
+    running.signal(Signal::HUP);
+    running.read_until("\"log_level\":\"debug\"");
 }
