@@ -101,7 +101,7 @@ async fn prb_7_a_head_that_is_late_is_a_timeout() {
         check.timeout_ms = 300;
         let start = Instant::now();
         let report = expect_outcome(&check, Timeout, None).await;
-        assert!((300..450).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+        assert!((300..900).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
         assert_eq!(report.detail, "no whole response head within 300 ms");
         assert!(report.connect.is_some() && report.first_byte.is_none());
         let visit = endpoint.only_visit().await;

@@ -200,6 +200,6 @@ async fn prb_7_a_handshake_that_is_late_is_a_timeout() {
     let start = Instant::now();
     let report = expect_outcome(&check, Timeout, None).await;
     assert_eq!(report.detail, "no finished TLS handshake within 300 ms");
-    assert!((300..450).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+    assert!((300..900).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
     endpoint.only_visit().await;
 }

@@ -6,10 +6,12 @@
 )]
 
 mod endpoint;
+mod failover;
 mod http;
 mod https;
 mod member;
 mod process;
 mod report;
 mod resolver;
+mod running;
 mod tcp;

@@ -127,7 +127,7 @@ async fn prb_9_a_name_that_is_not_answered_for_is_dns() {
         let report = probe(&tools, name, 1).await;
         assert_eq!(class(&report), expected, "{report:?}");
         assert!(report.detail.starts_with(name) && report.address.is_none(), "{report:?}");
-        assert!(start.elapsed().as_millis() < 650, "{:?}", start.elapsed());
+        assert!(start.elapsed().as_millis() < 1_000, "{:?}", start.elapsed());
     }
 }
 
@@ -153,7 +153,7 @@ async fn prb_9_a_resolver_that_answers_for_no_name_is_the_agents_trouble() {
         let report = probe(&tools, "web.test", 1).await;
         assert_eq!(class(&report), Agent, "{report:?}");
         assert!(report.detail.contains("resolver answers for no name"), "{report:?}");
-        assert!(start.elapsed().as_millis() < 650, "{:?}", start.elapsed());
+        assert!(start.elapsed().as_millis() < 1_000, "{:?}", start.elapsed());
     }
 }
 

@@ -66,7 +66,7 @@ async fn prb_9_a_silent_port_is_a_timeout() {
     let start = Instant::now();
     let report = expect_outcome(&check, Timeout, None).await;
     assert_eq!(report.detail, "no connection within 300 ms");
-    assert!((300..450).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+    assert!((300..900).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
 }
 
 /// PRB-13: what the guard refuses is not connected to, and is trouble of the agent's own, with the reason.
