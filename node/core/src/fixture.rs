@@ -5,12 +5,10 @@ mod arbitrary;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use imbl::OrdMap;
-
 pub(crate) use arbitrary::{ZONES, arbitrary_query, arbitrary_state, arbitrary_target};
 
 use crate::answer::{Query, RecordType};
-use crate::health::{EndpointHealth, EndpointStatus, ProfileStatus, endpoint_status};
+use crate::health::{EndpointHealth, EndpointStatus, ProfileStatus, Tallies, endpoint_status};
 use crate::model::{
     Caseless, Endpoint, EndpointId, LogIndex, Monitor, Name, NameServer, Profile, ProfileId, RelativeName,
     Revision, Routing, Timestamp, Zone, parse_target,
@@ -137,7 +135,7 @@ pub(crate) fn set_endpoints(state: &mut State, id: ProfileId, endpoints: &[(&str
 pub(crate) fn set_status(state: &mut State, profile: ProfileId, id: EndpointId, status: EndpointStatus) {
     let health = EndpointHealth {
         profile,
-        tallies: OrdMap::new(),
+        tallies: Tallies::default(),
         judgement: None,
         stale_since: None,
         status,

@@ -70,3 +70,59 @@ fn merged_headers(profile: &[Header], endpoint: &[Header]) -> Vec<Header> {
     }
     merged
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(name: &str, value: &str) -> Header {
+        Header { name: name.into(), value: value.into() }
+    }
+
+    fn check(headers: &[Header]) -> Check {
+        Check {
+            protocol: Protocol::Http,
+            target: Target::V4([192, 0, 2, 1].into()),
+            port: 80,
+            path: "/".into(),
+            interval_ms: 30_000,
+            timeout_ms: 10_000,
+            expect: vec![StatusRange { min: 200, max: 200 }],
+            headers: headers.to_vec(),
+        }
+    }
+
+    #[test]
+    fn set_10_an_endpoints_header_takes_the_place_of_the_profiles() {
+        let profile = [header("Host", "a.example"), header("X-A", "1")];
+        let endpoint = [header("x-a", "2"), header("X-B", "3")];
+        let merged = merged_headers(&profile, &endpoint);
+        assert_eq!(merged, [header("Host", "a.example"), header("x-a", "2"), header("X-B", "3")]);
+    }
+
+    #[test]
+    fn sta_11_of_the_headers_only_host_is_part_of_the_check() {
+        let plain = check(&[header("X-A", "1")]);
+        assert!(check(&[]).continues(&plain));
+        assert!(check(&[header("X-A", "2"), header("X-B", "3")]).continues(&plain));
+        assert!(!check(&[header("host", "a.example")]).continues(&plain));
+        assert!(check(&[header("HOST", "a.example")]).continues(&check(&[header("Host", "a.example")])));
+        assert!(!check(&[header("Host", "b.example")]).continues(&check(&[header("Host", "a.example")])));
+    }
+
+    #[test]
+    fn sta_11_everything_else_is() {
+        let before = check(&[]);
+        for after in [
+            Check { protocol: Protocol::Https, ..before.clone() },
+            Check { target: Target::V4([192, 0, 2, 2].into()), ..before.clone() },
+            Check { port: 81, ..before.clone() },
+            Check { path: "/x".into(), ..before.clone() },
+            Check { interval_ms: 10_000, ..before.clone() },
+            Check { timeout_ms: 5_000, ..before.clone() },
+            Check { expect: Vec::new(), ..before.clone() },
+        ] {
+            assert!(!after.continues(&before), "{after:?}");
+        }
+    }
+}

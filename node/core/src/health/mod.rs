@@ -3,11 +3,13 @@
 mod check;
 mod outcome;
 mod status;
+mod tallies;
 mod tally;
 mod verdict;
 
 pub use check::{Check, is_probed};
 pub use outcome::{Outcome, OutcomeClass};
 pub use status::{EndpointHealth, EndpointStatus, Judgement, ProfileStatus, endpoint_status, profile_status};
+pub use tallies::Tallies;
 pub use tally::{Patience, Tally};
 pub use verdict::{AgentVerdict, RegionalVerdict, Verdict, judge, regional_verdicts};

@@ -1,9 +1,7 @@
 //! The cluster's conclusion on an endpoint (STA-8) and on a profile (STA-9).
 
-use imbl::OrdMap;
-
-use super::Tally;
-use crate::model::{Caseless, LogIndex, ProfileId, Timestamp};
+use super::Tallies;
+use crate::model::{LogIndex, ProfileId, Timestamp};
 
 /// An endpoint's monitor status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,7 +95,7 @@ pub struct EndpointHealth {
     /// The profile that the endpoint belongs to.
     pub profile: ProfileId,
     /// The count of each agent that has one.
-    pub tallies: OrdMap<Caseless, Tally>,
+    pub tallies: Tallies,
     /// The last conclusion; `None` while none was ever reached.
     pub judgement: Option<Judgement>,
     /// Since when no region has a verdict, although there once was a conclusion (STA-4).
@@ -164,5 +162,57 @@ pub fn endpoint_status(
         (.., Some(Judgement::Online)) => EndpointStatus::Online,
         (.., Some(Judgement::Degraded)) => EndpointStatus::Degraded,
         (.., None) => EndpointStatus::CheckingEndpoint,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sta_8_the_first_row_that_applies() {
+        let conclusions = [None, Some(Judgement::Online), Some(Judgement::Degraded)];
+        for judgement in conclusions {
+            for flag in [false, true] {
+                for other in [false, true] {
+                    assert_eq!(endpoint_status(false, flag, other, judgement), EndpointStatus::Disabled);
+                }
+                assert_eq!(endpoint_status(true, false, flag, judgement), EndpointStatus::Inactive);
+            }
+            assert_eq!(endpoint_status(true, true, true, judgement), EndpointStatus::Unmonitored);
+        }
+        let probed = conclusions.map(|judgement| endpoint_status(true, true, false, judgement));
+        use EndpointStatus::{CheckingEndpoint, Degraded, Online};
+        assert_eq!(probed, [CheckingEndpoint, Online, Degraded]);
+    }
+
+    /// The rows of STA-9 as they stand in the specification, one after the other.
+    fn by_the_book(statuses: &[EndpointStatus]) -> ProfileStatus {
+        let any = |wanted: &[EndpointStatus]| statuses.iter().any(|status| wanted.contains(status));
+        if any(&[EndpointStatus::Degraded]) {
+            ProfileStatus::Degraded
+        } else if any(&[EndpointStatus::Online, EndpointStatus::Unmonitored]) {
+            ProfileStatus::Online
+        } else if any(&[EndpointStatus::CheckingEndpoint]) {
+            ProfileStatus::CheckingEndpoints
+        } else {
+            ProfileStatus::Inactive
+        }
+    }
+
+    #[test]
+    fn sta_9_every_mixture_of_up_to_three_endpoints() {
+        assert_eq!(profile_status(true, []), ProfileStatus::Inactive);
+        for first in EndpointStatus::ALL {
+            for second in EndpointStatus::ALL {
+                for third in EndpointStatus::ALL {
+                    for statuses in [&[first][..], &[first, second], &[first, second, third]] {
+                        let status = profile_status(true, statuses.iter().copied());
+                        assert_eq!(status, by_the_book(statuses), "{statuses:?}");
+                        assert_eq!(profile_status(false, statuses.iter().copied()), ProfileStatus::Disabled);
+                    }
+                }
+            }
+        }
     }
 }

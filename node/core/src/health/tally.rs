@@ -81,3 +81,91 @@ impl Tally {
         (!unchanged).then_some(Self { failures, successes, verdict, run, sequence, last: outcome })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::health::OutcomeClass;
+
+    fn patience(tolerated_failures: u32, recovery_successes: u32) -> Patience {
+        Patience { tolerated_failures, recovery_successes }
+    }
+
+    /// `outcomes` one after the other: `+` a success, `-` a failure, `?` trouble of the agent's own. Gives for each
+    /// failures, successes and verdict, or `.` where nothing changed.
+    fn story(patience: Patience, outcomes: &str) -> String {
+        let mut tally = None;
+        let mut told = Vec::new();
+        for (sequence, letter) in (1..).zip(outcomes.chars()) {
+            let class = match letter {
+                '+' => OutcomeClass::Ok,
+                '-' => OutcomeClass::Refused,
+                _ => OutcomeClass::Agent,
+            };
+            let outcome = Outcome { class, status: None };
+            match Tally::after(tally.as_ref(), patience, AgentRun(1), sequence, outcome) {
+                Some(after) => {
+                    assert_eq!((after.sequence, after.last), (sequence, outcome));
+                    told.push(format!(
+                        "{}/{} {}",
+                        after.failures,
+                        after.successes,
+                        Verdict::as_str(after.verdict)
+                    ));
+                    tally = Some(after);
+                }
+                None => told.push(".".into()),
+            }
+        }
+        told.join(", ")
+    }
+
+    #[test]
+    fn sta_1_failures_count_up_to_the_verdict_and_no_further() {
+        assert_eq!(story(patience(3, 1), "+-----+"), "0/0 up, 1/0 up, 2/0 up, 3/0 up, 4/0 down, ., 0/0 up");
+        assert_eq!(story(patience(0, 1), "-+-"), "1/0 down, 0/0 up, 1/0 down");
+        assert_eq!(
+            story(patience(9, 1), "----------"),
+            (1..=9).map(|n| format!("{n}/0 unknown, ")).collect::<String>() + "10/0 down"
+        );
+    }
+
+    #[test]
+    fn sta_1_a_success_sets_the_count_to_0_and_is_a_verdict() {
+        assert_eq!(story(patience(3, 5), "--+"), "1/0 unknown, 2/0 unknown, 0/0 up");
+        assert_eq!(story(patience(1, 1), "+-+-+"), "0/0 up, 1/0 up, 0/0 up, 1/0 up, 0/0 up");
+    }
+
+    #[test]
+    fn set_11_successes_count_only_while_down_and_in_a_row() {
+        assert_eq!(
+            story(patience(0, 3), "-++-+++"),
+            "1/0 down, 0/1 down, 0/2 down, 1/0 down, 0/1 down, 0/2 down, 0/0 up"
+        );
+    }
+
+    #[test]
+    fn sta_7_what_changes_nothing_is_none() {
+        assert_eq!(story(patience(0, 1), "++?-?-"), "0/0 up, ., ., 1/0 down, ., .");
+        assert_eq!(story(patience(0, 1), "??"), "., .");
+    }
+
+    #[test]
+    fn sta_11_a_changed_patience_acts_from_the_next_outcome_on() {
+        let up = Tally {
+            failures: 5,
+            successes: 0,
+            verdict: Some(Verdict::Up),
+            run: AgentRun(1),
+            sequence: 6,
+            last: Outcome { class: OutcomeClass::Timeout, status: None },
+        };
+        let after = |patience, class| {
+            Tally::after(Some(&up), patience, AgentRun(1), 7, Outcome { class, status: None })
+        };
+        let down = after(patience(2, 1), OutcomeClass::Timeout).unwrap();
+        assert_eq!((down.failures, down.verdict), (6, Some(Verdict::Down)));
+        let still_up = after(patience(9, 1), OutcomeClass::Timeout).unwrap();
+        assert_eq!((still_up.failures, still_up.verdict), (6, Some(Verdict::Up)));
+    }
+}

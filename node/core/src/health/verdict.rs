@@ -95,3 +95,80 @@ fn majority(verdicts: impl Iterator<Item = Option<Verdict>>) -> Option<Verdict> 
         _ => Some(Verdict::Down),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::health::OutcomeClass;
+    use crate::model::AgentRun;
+
+    const UP: Option<Verdict> = Some(Verdict::Up);
+    const DOWN: Option<Verdict> = Some(Verdict::Down);
+
+    fn tally(verdict: Option<Verdict>) -> Tally {
+        Tally {
+            failures: 2,
+            successes: 0,
+            verdict,
+            run: AgentRun(1),
+            sequence: 1,
+            last: Outcome { class: OutcomeClass::Status, status: Some(503) },
+        }
+    }
+
+    fn regions(agents: &[(&str, &str, Option<Verdict>)]) -> Vec<RegionalVerdict> {
+        let agents: Vec<_> = agents
+            .iter()
+            .map(|(name, region, verdict)| (Caseless::new(name), Caseless::new(region), tally(*verdict)))
+            .collect();
+        regional_verdicts(agents.iter().map(|(name, region, tally)| (name, region, tally)))
+    }
+
+    #[test]
+    fn sta_2_at_least_half_of_those_with_a_verdict() {
+        for (verdicts, expected) in [
+            (vec![], None),
+            (vec![None], None),
+            (vec![UP], UP),
+            (vec![DOWN], DOWN),
+            (vec![UP, DOWN], UP),
+            (vec![UP, DOWN, DOWN], DOWN),
+            (vec![UP, DOWN, None, None], UP),
+            (vec![UP, UP, DOWN, DOWN], UP),
+            (vec![UP, DOWN, DOWN, None], DOWN),
+        ] {
+            assert_eq!(majority(verdicts.iter().copied()), expected, "{verdicts:?}");
+        }
+    }
+
+    #[test]
+    fn sta_2_agents_are_put_together_by_region_without_case() {
+        let found = regions(&[("a1", "R1", UP), ("a2", "r2", None), ("a3", "r1", DOWN), ("a4", "r1", DOWN)]);
+        let told: Vec<_> = found
+            .iter()
+            .map(|region| (region.region.as_str(), region.verdict, region.agents.len()))
+            .collect();
+        assert_eq!(told, [("R1", DOWN, 3), ("r2", None, 1)]);
+        let agent = &found[0].agents[1];
+        assert_eq!((agent.name.as_str(), agent.verdict, agent.failures), ("a3", DOWN, 2));
+        assert_eq!(agent.last.status, Some(503));
+    }
+
+    #[test]
+    fn sta_3_at_least_half_of_the_regions_with_a_verdict() {
+        for (verdicts, expected) in [
+            (vec![], None),
+            (vec![None, None], None),
+            (vec![UP, None], Some(Judgement::Online)),
+            (vec![UP, DOWN], Some(Judgement::Online)),
+            (vec![UP, DOWN, DOWN], Some(Judgement::Degraded)),
+            (vec![DOWN, None], Some(Judgement::Degraded)),
+        ] {
+            let agents: Vec<_> =
+                verdicts.iter().enumerate().map(|(n, verdict)| (format!("r{n}"), *verdict)).collect();
+            let agents: Vec<_> =
+                agents.iter().map(|(region, verdict)| ("a", region.as_str(), *verdict)).collect();
+            assert_eq!(judge(&regions(&agents)), expected, "{verdicts:?}");
+        }
+    }
+}

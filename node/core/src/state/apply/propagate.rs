@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use imbl::OrdMap;
-
 use super::step::Step;
 use crate::health::{
-    Check, EndpointHealth, RegionalVerdict, endpoint_status, is_probed, judge, profile_status,
+    Check, EndpointHealth, Judgement, RegionalVerdict, Tallies, endpoint_status, is_probed, judge,
+    profile_status,
 };
-use crate::model::{Caseless, Endpoint, EndpointId, Profile, ProfileId};
-use crate::state::{EventCause, EventStatus, ProfileHealth};
+use crate::model::{Caseless, Endpoint, EndpointId, Profile, ProfileId, Timestamp};
+use crate::state::{EventCause, EventStatus, ProfileHealth, Subject};
 
 impl Step<'_> {
     /// What a new or changed profile means for the health of its endpoints and for its own status (STA-11).
@@ -39,8 +38,10 @@ impl Step<'_> {
                     }
                 }
             }
-            let author = self.author.to_owned();
-            self.refresh_endpoint(after, endpoint, EventCause::Configuration { author });
+            let author = self.author;
+            self.refresh_endpoint(after, endpoint, || EventCause::Configuration {
+                author: author.to_owned(),
+            });
         }
         let is_switched = before.is_some_and(|before| before.enabled != after.enabled);
         let author = self.author.to_owned();
@@ -67,22 +68,15 @@ impl Step<'_> {
     ) -> bool {
         let Some(health) = self.state.health.get(&id) else { return false };
         let regions = self.state.regional_verdicts(health);
-        let judgement = judge(&regions);
-        let at = self.context.at;
-        let Some(health) = self.health_mut(id) else { return false };
-        match judgement {
-            Some(_) => {
-                health.judgement = judgement;
-                health.stale_since = None;
-            }
-            None if health.judgement.is_some() => {
-                health.stale_since.get_or_insert(at);
-            }
-            None => {}
-        }
+        let (judgement, stale_since) = match (judge(&regions), health.judgement) {
+            (Some(judgement), _) => (Some(judgement), None),
+            (None, Some(last)) => (Some(last), health.stale_since.or(Some(self.context.at))),
+            (None, None) => (None, None),
+        };
         self.note_health(profile.id);
+        self.put_conclusion(id, judgement, stale_since);
         let Some(endpoint) = profile.endpoint_by_id(id) else { return false };
-        self.refresh_endpoint(profile, endpoint, cause(regions))
+        self.refresh_endpoint(profile, endpoint, || cause(regions))
     }
 
     /// Takes counts of `agent` away, of those endpoints of which it has one, and draws all conclusions at once: what
@@ -113,6 +107,24 @@ impl Step<'_> {
         Some(health.profile)
     }
 
+    /// Stores a conclusion, if it is another: writing copies, reading does not.
+    fn put_conclusion(
+        &mut self,
+        id: EndpointId,
+        judgement: Option<Judgement>,
+        stale_since: Option<Timestamp>,
+    ) {
+        let is_other =
+            |health: &Arc<EndpointHealth>| (health.judgement, health.stale_since) != (judgement, stale_since);
+        if !self.state.health.get(&id).is_some_and(is_other) {
+            return;
+        }
+        if let Some(health) = self.health_mut(id) {
+            health.judgement = judgement;
+            health.stale_since = stale_since;
+        }
+    }
+
     /// Every endpoint of which `agent` has a count: a look at all of them, since an agent probes all of them.
     pub(super) fn counted_by(&self, agent: &Caseless) -> Vec<EndpointId> {
         let counted = |health: &EndpointHealth| health.tallies.contains_key(agent);
@@ -137,33 +149,35 @@ impl Step<'_> {
         if let Some(before) = before {
             self.note_health(profile.id);
             let (from, to) = (EventStatus::Profile(before), EventStatus::Profile(status));
-            self.record_event(profile, crate::state::Subject::Profile, from, to, cause);
+            self.record_event(profile, Subject::Profile, from, to, cause);
         }
     }
 
     /// Puts the endpoint's status in force that follows from its settings and its last conclusion (STA-8), with an
     /// event if it is another.
-    fn refresh_endpoint(&mut self, profile: &Profile, endpoint: &Endpoint, cause: EventCause) -> bool {
+    fn refresh_endpoint(
+        &mut self,
+        profile: &Profile,
+        endpoint: &Endpoint,
+        cause: impl FnOnce() -> EventCause,
+    ) -> bool {
         let context = self.context;
-        let Some(health) = self.health_mut(endpoint.id) else { return false };
+        let Some(health) = self.state.health.get(&endpoint.id) else { return false };
         let before = health.status;
         let status =
             endpoint_status(endpoint.enabled, profile.enabled, endpoint.always_serve, health.judgement);
         if before == status {
             return false;
         }
-        health.status = status;
-        health.since = context.at;
-        health.since_index = context.index;
+        if let Some(health) = self.health_mut(endpoint.id) {
+            health.status = status;
+            health.since = context.at;
+            health.since_index = context.index;
+        }
         self.note_health(profile.id);
-        let subject = Self::endpoint_subject(profile, endpoint.id);
-        self.record_event(
-            profile,
-            subject,
-            EventStatus::Endpoint(before),
-            EventStatus::Endpoint(status),
-            cause,
-        );
+        let subject = Subject::Endpoint { id: endpoint.id, name: endpoint.name.clone() };
+        let (from, to) = (EventStatus::Endpoint(before), EventStatus::Endpoint(status));
+        self.record_event(profile, subject, from, to, cause());
         true
     }
 
@@ -172,7 +186,7 @@ impl Step<'_> {
         let status = endpoint_status(endpoint.enabled, profile.enabled, endpoint.always_serve, None);
         let health = EndpointHealth {
             profile: profile.id,
-            tallies: OrdMap::new(),
+            tallies: Tallies::default(),
             judgement: None,
             stale_since: None,
             status,
@@ -190,7 +204,7 @@ impl Step<'_> {
         }
         let profile = health.profile;
         if let Some(health) = self.health_mut(id) {
-            health.tallies = OrdMap::new();
+            health.tallies = Tallies::default();
             health.judgement = None;
             health.stale_since = None;
         }
@@ -201,11 +215,11 @@ impl Step<'_> {
     fn restart_counts(&mut self, id: EndpointId) {
         let at = self.context.at;
         let Some(health) = self.health_mut(id) else { return };
-        health.tallies = OrdMap::new();
+        health.tallies = Tallies::default();
         if health.judgement.is_some() {
             health.stale_since.get_or_insert(at);
         }
-        let profile: ProfileId = health.profile;
+        let profile = health.profile;
         self.note_health(profile);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::model::{EndpointId, Profile, ProfileId, Revision, Violations};
+use crate::model::{Profile, ProfileId, Revision, Violations};
 use crate::state::{
     Applied, Change, Context, Event, EventCause, EventId, EventStatus, Rejection, Reply, State, Subject,
 };
@@ -119,11 +119,5 @@ impl<'a> Step<'a> {
             self.state.events.remove(&oldest);
         }
         self.mark_changed();
-    }
-
-    /// The subject of an event about an endpoint.
-    pub(super) fn endpoint_subject(profile: &Profile, id: EndpointId) -> Subject {
-        let endpoint = profile.endpoint_by_id(id).expect("an endpoint's health outlives it in no step");
-        Subject::Endpoint { id, name: endpoint.name.clone() }
     }
 }

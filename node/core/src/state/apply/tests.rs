@@ -3,6 +3,7 @@
 mod configuration;
 mod health;
 mod invariants;
+mod random;
 mod sessions;
 mod zones;
 

@@ -32,6 +32,12 @@ pub(super) fn check_step(before: &State, command: &Command, applied: &Applied) {
     if let Some(id) = command.id {
         assert_eq!(after.remembered[&id].reply, applied.reply);
     }
+    for agent in after.agents.values() {
+        if before.agents.get(&agent.name).is_some_and(|earlier| earlier.region != agent.region) {
+            let has_count = after.health.values().any(|health| health.tallies.contains_key(&agent.name));
+            assert!(!has_count, "what was counted from another region is gone");
+        }
+    }
     check_events(before, applied);
 }
 

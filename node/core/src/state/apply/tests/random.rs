@@ -1,0 +1,333 @@
+//! Random histories: whatever is wished in whatever order, the invariants hold after every command.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::{Header, MonitorPatch, Protocol, StatusRange};
+
+/// One thing that happens. What exists is named by a number, so that most wishes hit something.
+#[derive(Clone, Debug)]
+enum Happening {
+    /// Wished by an operator, perhaps with a mark.
+    Wish(Option<u8>, Action),
+    /// An agent reports on the endpoint of that number, in the run that it is in or in another.
+    Report { agent: u8, endpoint: u8, run: Option<u64>, sequence: u8, age_ms: u64, outcomes: Vec<bool> },
+    /// A member says that an agent's verdicts are too old, of its current session or the one before.
+    Expire { agent: u8, endpoints: Vec<u8>, is_current: bool },
+    /// The leader says that an agent is lost.
+    Lose { agent: u8, is_current: bool },
+}
+
+fn pick(words: &'static [&'static str]) -> impl Strategy<Value = String> {
+    prop::sample::select(words).prop_map(str::to_owned)
+}
+
+fn profile_name() -> impl Strategy<Value = String> {
+    pick(&["web", "WEB", "api", "mail", "-bad"])
+}
+
+fn endpoint_name() -> impl Strategy<Value = String> {
+    pick(&["e1", "e2", "e3", "E1", "e/4"])
+}
+
+fn zone_name() -> impl Strategy<Value = String> {
+    pick(&["example.com", "Example.COM.", "lb.example.com", "b.example", "a..b"])
+}
+
+fn region_name() -> impl Strategy<Value = String> {
+    pick(&["r1", "r2", "R2", "r3", "r4"])
+}
+
+fn agent_name(number: u8) -> &'static str {
+    ["a1", "a2", "a3", "A1"][usize::from(number) % 4]
+}
+
+/// Mostly kept, sometimes cleared or set.
+fn edit<T: Clone + std::fmt::Debug + 'static>(
+    value: impl Strategy<Value = T> + 'static,
+) -> BoxedStrategy<Edit<T>> {
+    prop_oneof![6 => Just(Edit::Keep), 1 => Just(Edit::Clear), 3 => value.prop_map(Edit::Set)].boxed()
+}
+
+fn headers() -> impl Strategy<Value = Vec<Header>> {
+    let header = (pick(&["Host", "X-A", "x-a", "Connection"]), pick(&["a.example", "1", "*"]));
+    vec(header.prop_map(|(name, value)| Header { name, value }), 0..3)
+}
+
+fn monitor() -> impl Strategy<Value = MonitorPatch> {
+    let times =
+        (edit(prop::sample::select(&[1_000_u64, 5_000, 10_000, 30_000, 7_000][..])), edit(200_u64..11_000));
+    let patience = (edit(0_u32..=10), edit(0_u32..=3));
+    let asked = (edit(pick(&["/", "/health", "health"])), edit(vec((199_u32..=201, 199_u32..=299), 0..2)));
+    let protocol = (edit(prop::sample::select(&Protocol::ALL[..])), edit(0_u32..=65_536));
+    (times, patience, asked, protocol, edit(headers())).prop_map(
+        |(
+            (interval_ms, timeout_ms),
+            (tolerated_failures, recovery_successes),
+            (path, expect),
+            (protocol, port),
+            headers,
+        )| {
+            let range = |(min, max)| StatusRange { min, max };
+            let expect = match expect {
+                Edit::Keep => Edit::Keep,
+                Edit::Clear => Edit::Clear,
+                Edit::Set(ranges) => Edit::Set(ranges.into_iter().map(range).collect()),
+            };
+            MonitorPatch {
+                protocol,
+                port,
+                path,
+                interval_ms,
+                timeout_ms,
+                tolerated_failures,
+                recovery_successes,
+                expect,
+                headers,
+            }
+        },
+    )
+}
+
+fn profile_fields() -> impl Strategy<Value = ProfilePatch> {
+    // A profile that asks nothing unusual of its monitor is the rule.
+    let monitor = prop_oneof![3 => Just(MonitorPatch::default()), 1 => monitor()];
+    let routing = edit(prop::sample::select(&Routing::ALL[..]));
+    (routing, edit(0_u32..100_000), edit(any::<bool>()), monitor)
+        .prop_map(|(routing, ttl, enabled, monitor)| ProfilePatch { routing, ttl, enabled, monitor })
+}
+
+fn endpoint_fields() -> impl Strategy<Value = EndpointPatch> {
+    let text = pick(&["192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1", "www.example.com", "0.0.0.0"]);
+    let switches = (edit(any::<bool>()), edit(any::<bool>()));
+    let headers = prop_oneof![5 => Just(Edit::Keep), 1 => edit(headers())];
+    (edit(text), switches, edit(0_u32..=5), edit(0_u32..=1_001), edit(region_name()), headers).prop_map(
+        |(target, (enabled, always_serve), priority, weight, location, headers)| EndpointPatch {
+            target,
+            enabled,
+            priority,
+            weight,
+            location,
+            always_serve,
+            headers,
+        },
+    )
+}
+
+fn new_endpoint() -> impl Strategy<Value = (String, EndpointPatch)> {
+    let text = pick(&["192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1", "a.example"]);
+    (endpoint_name(), text, endpoint_fields()).prop_map(|(name, text, fields)| {
+        let target = Edit::Set(text);
+        (name, EndpointPatch { target, location: Edit::Keep, priority: Edit::Keep, ..fields })
+    })
+}
+
+fn zone_wish() -> impl Strategy<Value = Action> {
+    let servers = vec(
+        (
+            pick(&["ns1.example.com", "ns.example.net", "ns.lb.example.com", "web.example.com"]),
+            vec(pick(&["192.0.2.53", "2001:db8::53", "::"]), 0..2),
+        ),
+        0..3,
+    );
+    let odd = (edit(servers), edit(pick(&["hostmaster@example.com", "a b"])))
+        .prop_map(|(name_servers, mailbox)| ZonePatch { name_servers, mailbox });
+    let fields = prop_oneof![2 => Just(zone_fields(&[("ns.example.net", &[])])), 1 => odd];
+    prop_oneof![
+        (zone_name(), fields.clone()).prop_map(|(name, fields)| Action::CreateZone { name, fields }),
+        (zone_name(), fields).prop_map(|(name, fields)| Action::UpdateZone {
+            name,
+            fields,
+            if_revision: None
+        }),
+        zone_name().prop_map(|name| Action::DeleteZone { name, if_revision: None }),
+    ]
+}
+
+fn profile_wish() -> impl Strategy<Value = Action> {
+    let relative = pick(&["web", "@", "a.lb", "ns1", "*"]);
+    let create = (profile_name(), zone_name(), relative, profile_fields(), vec(new_endpoint(), 0..4));
+    let if_revision = prop::option::weighted(0.2, (0_u64..60).prop_map(Revision));
+    prop_oneof![
+        2 => create.prop_map(|(name, zone, relative_name, mut fields, endpoints)| {
+            fields.routing = Edit::Set(Routing::Weighted);
+            Action::CreateProfile { name, zone, relative_name, fields, endpoints }
+        }),
+        2 => (profile_name(), profile_fields(), if_revision.clone())
+            .prop_map(|(name, fields, if_revision)| Action::UpdateProfile { name, fields, if_revision }),
+        1 => (profile_name(), if_revision)
+            .prop_map(|(name, if_revision)| Action::DeleteProfile { name, if_revision }),
+    ]
+}
+
+fn endpoint_wish() -> impl Strategy<Value = Action> {
+    prop_oneof![
+        2 => (profile_name(), new_endpoint()).prop_map(|(profile, (name, fields))| {
+            Action::AddEndpoint { profile, name, fields, if_revision: None }
+        }),
+        4 => (profile_name(), endpoint_name(), endpoint_fields()).prop_map(|(profile, name, fields)| {
+            Action::UpdateEndpoint { profile, name, fields, if_revision: None }
+        }),
+        1 => (profile_name(), endpoint_name())
+            .prop_map(|(profile, name)| Action::RemoveEndpoint { profile, name, if_revision: None }),
+    ]
+}
+
+fn place_wish() -> impl Strategy<Value = Action> {
+    prop_oneof![
+        3 => (any::<u8>(), region_name(), 1_u64..4)
+            .prop_map(|(agent, region, run)| open_session(agent_name(agent), &region, run)),
+        1 => any::<u8>().prop_map(|agent| Action::ForgetAgent { name: agent_name(agent).into() }),
+        1 => (region_name(), 0_i32..3).prop_map(|(name, place)| Action::SetRegion(region_at(&name, place))),
+        1 => region_name().prop_map(|name| Action::DeleteRegion { name, if_revision: None }),
+        1 => Just(Action::Found { cluster: "c".into() }),
+    ]
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let wish = prop_oneof![1 => zone_wish(), 3 => profile_wish(), 3 => endpoint_wish(), 2 => place_wish()];
+    let mark = prop::option::weighted(0.3, 0_u8..8);
+    let report = (
+        any::<u8>(),
+        any::<u8>(),
+        prop::option::weighted(0.1, 1_u64..4),
+        any::<u8>(),
+        prop_oneof![9 => Just(0_u64), 1 => 0_u64..200_000],
+        vec(prop::bool::weighted(0.3), 1..6),
+    );
+    prop_oneof![
+        4 => (mark, wish).prop_map(|(mark, action)| Happening::Wish(mark, action)),
+        8 => report.prop_map(|(agent, endpoint, run, sequence, age_ms, outcomes)| {
+            Happening::Report { agent, endpoint, run, sequence, age_ms, outcomes }
+        }),
+        1 => (any::<u8>(), vec(any::<u8>(), 1..4), prop::bool::weighted(0.8))
+            .prop_map(|(agent, endpoints, is_current)| Happening::Expire { agent, endpoints, is_current }),
+        1 => (any::<u8>(), prop::bool::weighted(0.8))
+            .prop_map(|(agent, is_current)| Happening::Lose { agent, is_current }),
+    ]
+}
+
+impl Cluster {
+    fn happen(&mut self, happening: &Happening) {
+        match happening {
+            Happening::Wish(mark, action) => {
+                let id = mark.map(|mark| CommandId(mark.into()));
+                let first = self.run(id, action.clone()).reply;
+                if id.is_some() {
+                    let counter = self.state.counter;
+                    assert_eq!(self.run(id, action.clone()).reply, first, "CLI-4");
+                    assert_eq!(self.state.counter, counter, "CLI-4");
+                }
+            }
+            Happening::Report { agent, endpoint, run, sequence, age_ms, outcomes } => {
+                let report = self.read_report(*agent, *endpoint, *run, *sequence, *age_ms, outcomes);
+                self.run(None, report.clone());
+                let before = self.state.clone();
+                self.run(None, report);
+                assert_eq!(self.state, before, "STA-6: a batch that comes twice counts once");
+            }
+            Happening::Expire { agent, endpoints, is_current } => {
+                let endpoints = endpoints.iter().map(|endpoint| self.endpoint_at(*endpoint)).collect();
+                let (agent, session) = self.session(*agent, *is_current);
+                self.run(None, Action::ExpireVerdicts { agent, session, endpoints });
+            }
+            Happening::Lose { agent, is_current } => {
+                let (agent, session) = self.session(*agent, *is_current);
+                self.run(None, Action::LoseAgent { agent, session });
+            }
+        }
+    }
+
+    fn read_report(
+        &self,
+        agent: u8,
+        endpoint: u8,
+        run: Option<u64>,
+        sequence: u8,
+        age_ms: u64,
+        outcomes: &[bool],
+    ) -> Action {
+        let agent = Caseless::new(agent_name(agent));
+        let current = self.state.agents.get(&agent).map_or(1, |agent| agent.run.0);
+        let endpoint = self.endpoint_at(endpoint);
+        let outcomes = (u64::from(sequence)..).zip(outcomes).map(|(sequence, is_ok)| ReportedOutcome {
+            age_ms,
+            ..reported(endpoint, sequence, if *is_ok { '+' } else { '-' })
+        });
+        Action::RecordOutcomes { agent, run: AgentRun(run.unwrap_or(current)), outcomes: outcomes.collect() }
+    }
+
+    /// The endpoint of that number among those that exist; one that does not if there is none.
+    fn endpoint_at(&self, number: u8) -> EndpointId {
+        let count = self.state.health.len();
+        let place = usize::from(number).checked_rem(count).unwrap_or(0);
+        self.state.health.keys().nth(place).copied().unwrap_or(EndpointId(999))
+    }
+
+    fn session(&self, agent: u8, is_current: bool) -> (Caseless, Revision) {
+        let agent = Caseless::new(agent_name(agent));
+        let session = self.state.agents.get(&agent).map_or(0, |agent| agent.session.0);
+        (agent, Revision(session.saturating_sub(u64::from(!is_current))))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    /// OBJ-8, VAL-1, STA-2 … STA-9, STA-12, CLI-4: see `invariants`.
+    #[test]
+    fn every_history_keeps_the_invariants(is_nested in any::<bool>(), history in vec(happening(), 1..60)) {
+        let mut cluster = Cluster::with_web(2);
+        if is_nested {
+            cluster.apply(create_zone("lb.example.com", &[("ns.example.net", &[])])).unwrap();
+        }
+        for (agent, region) in [("a1", "r1"), ("a2", "r2"), ("a3", "r3")] {
+            cluster.open(agent, region, 1);
+        }
+        history.iter().for_each(|happening| cluster.happen(happening));
+    }
+
+    /// Every member comes to the same state (STA-12, RTE-14): `apply` depends on its arguments alone.
+    #[test]
+    fn two_members_agree(history in vec(happening(), 1..30)) {
+        let mut members = [Cluster::with_web(2), Cluster::with_web(2)];
+        for happening in &history {
+            members.iter_mut().for_each(|member| member.happen(happening));
+        }
+        prop_assert_eq!(&members[0].state, &members[1].state);
+    }
+
+    /// STA-6: batches of one run that come late and again, in any order, after others, change nothing.
+    #[test]
+    fn redelivery_changes_nothing(
+        outcomes in vec(any::<bool>(), 1..80),
+        cuts in vec(1_usize..8, 1..40),
+        again in vec((0_usize..40, 0_usize..40), 0..60),
+    ) {
+        let mut cluster = Cluster::with_web(1);
+        cluster.open("a1", "r1", 1);
+        let endpoint = cluster.endpoint("e1");
+        let mut rest = (1..).zip(&outcomes).map(|(sequence, is_ok)| reported(endpoint, sequence, if *is_ok { '+' } else { '-' }));
+        let batches: Vec<Vec<ReportedOutcome>> =
+            cuts.iter().map(|count| rest.by_ref().take(*count).collect()).collect();
+        let mut plain = cluster.clone();
+        let record = |batch: &Vec<ReportedOutcome>| Action::RecordOutcomes {
+            agent: "a1".into(),
+            run: AgentRun(1),
+            outcomes: batch.clone(),
+        };
+        for (place, batch) in batches.iter().enumerate() {
+            plain.run(None, record(batch));
+            cluster.run(None, record(batch));
+            for (_, earlier) in again.iter().filter(|(after, earlier)| *after == place && earlier <= after) {
+                let before = cluster.state.clone();
+                cluster.run(None, record(&batches[*earlier]));
+                prop_assert_eq!(&cluster.state, &before);
+            }
+        }
+        let counts = |cluster: &Cluster| cluster.state.health[&endpoint].tallies.clone();
+        prop_assert_eq!(counts(&plain), counts(&cluster));
+        prop_assert_eq!(plain.state.counter, cluster.state.counter);
+    }
+}
