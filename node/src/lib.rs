@@ -73,17 +73,26 @@ pub async fn run(config: Config, shutdown: CancellationToken) -> Result<(), Node
     if config.dev {
         dev::found(&started).await.map_err(NodeError::Dev)?;
     }
-    let answered = answer(&config, &started, &readiness, &shutdown).await;
-    shutdown.cancel();
-    let drained = tokio::time::timeout(shutdown::DRAIN_LIMIT, async {
+    let until_drained = async {
+        let answered = answer(&config, &started, &readiness, &shutdown).await;
+        shutdown.cancel();
         let _ = served.await;
         let _ = pages.await;
         started.stopper.stop().await;
-    });
-    if drained.await.is_err() {
-        tracing::warn!("not everything was drained within {:?}", shutdown::DRAIN_LIMIT);
+        answered
+    };
+    // One limit for all of it, from the moment at which the end is asked for.
+    let overdue = async {
+        shutdown.cancelled().await;
+        tokio::time::sleep(shutdown::DRAIN_LIMIT).await;
+    };
+    tokio::select! {
+        answered = until_drained => answered,
+        () = overdue => {
+            tracing::warn!("not everything was drained within {:?}", shutdown::DRAIN_LIMIT);
+            Ok(())
+        }
     }
-    answered
 }
 
 /// Answers DNS from the moment at which that is right until the end.
@@ -139,7 +148,7 @@ async fn serve_grpc(
         started.proposer.clone(),
         started.leases.clone(),
         identity,
-        // Plain text on loopback: an agent is who it says it is. Certificates will be asked for here.
+        // Nobody is authenticated yet: an agent is who it says it is. Certificates will be asked for here.
         Box::new(|_, _, _| Ok(())),
         shutdown.clone(),
     );

@@ -26,6 +26,11 @@ pub fn start(level: &str, format: LogFormat) -> Result<LogLevel, String> {
     Ok(LogLevel(handle))
 }
 
+/// Says what is wrong with `level`, or with `RUST_LOG`, which goes before it.
+pub fn check(level: &str) -> Result<(), String> {
+    filter(level).map(drop)
+}
+
 impl LogLevel {
     /// From now on logs what `level` says.
     pub fn set(&self, level: &str) -> Result<(), String> {

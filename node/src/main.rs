@@ -66,22 +66,20 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let config = Config::load(&arguments.flags)?;
+    logging::check(&config.log_level).map_err(anyhow::Error::msg)?;
     if arguments.check {
         return Ok(());
     }
     let log = logging::start(&config.log_level, config.log_format).map_err(anyhow::Error::msg)?;
     let runtime = tokio::runtime::Runtime::new()?;
-    let result = runtime.block_on(async {
+    runtime.block_on(async {
         let token = shutdown::on_signals()?;
         if arguments.exit_when_stdin_closes {
             shutdown::on_closed_input(token.clone());
         }
         tokio::spawn(reload_on_hangup(arguments.flags.clone(), log));
         Ok(waymark_node::run(config, token).await?)
-    });
-    // What still waits, such as the read of standard input, has nothing left to do.
-    runtime.shutdown_background();
-    result
+    })
 }
 
 /// Reads the log level again at each HUP (OPS-4); settings that have become wrong change nothing.

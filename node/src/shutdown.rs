@@ -1,6 +1,5 @@
 //! The end of a process: asked for by a signal or by the closed standard input, it reaches every part as one token.
 
-use tokio::io::AsyncReadExt;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -25,11 +24,12 @@ pub fn on_signals() -> std::io::Result<CancellationToken> {
     Ok(token)
 }
 
-/// Cancels `token` when standard input reaches its end: a supervisor that dies takes the process with it.
+/// Cancels `token` when standard input reaches its end: a supervisor that dies takes the process with it. A thread of its
+/// own reads, because a read of standard input cannot be called off and would hold the runtime's end up.
 pub fn on_closed_input(token: CancellationToken) {
-    tokio::spawn(async move {
-        let (mut input, mut scratch) = (tokio::io::stdin(), [0_u8; 64]);
-        while !matches!(input.read(&mut scratch).await, Ok(0) | Err(_)) {}
+    std::thread::spawn(move || {
+        // An error is an end as well.
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         tracing::info!("standard input was closed: draining");
         token.cancel();
     });

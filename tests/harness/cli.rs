@@ -34,9 +34,15 @@ impl Cli {
     /// # Panics
     /// When the CLI cannot be started.
     pub fn run(&self, command: &str) -> Output {
-        let prefix = self.prefix();
-        let output = Command::new(&prefix[0])
-            .args(&prefix[1..])
+        self.run_bare(&format!("--endpoint {} {command}", self.endpoints))
+    }
+
+    /// Runs the words of `command` alone: it names its endpoints itself.
+    ///
+    /// # Panics
+    /// When the CLI cannot be started.
+    pub fn run_bare(&self, command: &str) -> Output {
+        let output = Command::new(crate::binary::path("waymark"))
             .args(words(command))
             .stdin(Stdio::null())
             .output()

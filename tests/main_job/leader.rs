@@ -39,6 +39,7 @@ fn a_killed_leader_costs_no_query_and_no_event() {
     assert!(tallied.sent > 1_000, "{tallied:?}");
     assert_eq!((tallied.lost, tallied.bad), (0, 0), "{tallied:?}");
     assert_eq!(tallied.answers.len(), 1, "{tallied:?}");
+    // CLU-8 says 3 s; the rest is for a machine that is busy with other tests.
     assert!(outage < Duration::from_secs(10), "writes resumed after {outage:?}");
     assert_eq!(event_count(&scene), events_before);
 

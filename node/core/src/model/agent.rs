@@ -1,4 +1,4 @@
-//! A prober, as the cluster knows it.
+//! An agent, as the cluster knows it.
 
 use super::{Caseless, Revision, Timestamp};
 

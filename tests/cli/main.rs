@@ -1,0 +1,4 @@
+//! The CLI against real members: every command that the manual shows, and the promises of its options.
+
+mod manual;
+mod options;
