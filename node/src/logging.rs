@@ -39,13 +39,12 @@ impl LogLevel {
     }
 }
 
-/// Libraries that log every step at `info` are held to warnings unless they are named.
+/// Libraries that log every step at `info` are held back unless they are named.
 fn filter(level: &str) -> Result<EnvFilter, String> {
     let given =
         std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty()).unwrap_or_else(|| level.to_owned());
-    // openraft warns of what is in order, such as a membership that changes while it is being replicated.
-    let quiet =
-        [("openraft", "error"), ("h2", "warn"), ("hyper", "warn"), ("tower", "warn"), ("sled", "warn")];
+    // What openraft has to say, `raft::narrator` says once; openraft repeats it with every message.
+    let quiet = [("openraft", "off"), ("h2", "warn"), ("hyper", "warn"), ("tower", "warn"), ("sled", "warn")];
     let quiet = quiet.into_iter().filter(|(library, _)| !given.contains(library));
     let directives =
         quiet.map(|(library, level)| format!("{library}={level}")).chain([given.clone()]).collect::<Vec<_>>();

@@ -19,10 +19,10 @@ use tonic::{Code, Status};
 use waymark_proto::peer::v1 as wire;
 
 use super::address::is_loopback;
+use super::base::Seat;
 use super::caller::Introduction;
 use super::connections::Peer;
 use super::forward::timed;
-use super::member::Seat;
 use super::types::{Metrics, Node};
 use super::{Membership, MembershipError, ProposeError, convert};
 

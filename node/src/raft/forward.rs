@@ -9,9 +9,9 @@ use waymark_proto::peer::v1 as wire;
 use waymark_proto::storage::v1 as stored;
 
 use super::ProposeError;
+use super::base::{Base, Seat};
 use super::caller::Introduction;
 use super::connections::{BadAddress, Peer, never_sent};
-use super::member::{Base, Seat};
 use super::types::Node;
 
 /// What commands came to.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use openraft::ServerState;
 use openraft::error::Fatal;
 
-use super::member::Seat;
+use super::base::Seat;
 use super::types::{Metrics, Node};
 
 /// Who leads.

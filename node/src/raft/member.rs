@@ -1,34 +1,23 @@
 //! One member from its start to its end: opened empty or with its data, seated in a cluster now or later, without a
 //! restart in between.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use openraft::error::{Fatal, InitializeError, RaftError};
-use tokio::sync::{Mutex, watch};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use waymark_core::state::View;
 use waymark_proto::peer::v1::peers_server::PeersServer;
 use waymark_proto::peer::v1::raft_server::RaftServer;
-use waymark_proto::storage::v1::MemberHeader;
 
-use super::connections::{Connections, MESSAGE_MAX};
+use super::base::{Base, blocking};
+use super::connections::MESSAGE_MAX;
 use super::data_dir::{DataDir, DataDirError, REJOIN};
-use super::log_opening::{self, OpenLogError};
-use super::log_store::LogStore;
-use super::peer_client::Network;
 use super::peer_service::PeerService;
 use super::raft_service::RaftService;
-use super::snapshot::{SnapshotError, Snapshots};
-use super::state_machine::StateMachine;
-use super::timers::{self, Compaction, TimerProfile};
-use super::types::{Metrics, Node, Raft};
-use super::{Leases, Membership, Proposer, compaction, leases, proposer};
-use crate::publication::{Publisher, Reader, publication};
+use super::timers::{Compaction, TimerProfile};
+use super::types::Node;
+use super::{Leases, Membership, Proposer, leases, proposer};
+use crate::publication::{Reader, publication};
 
 /// How long the end of consensus may take before the process goes on without it.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -141,24 +130,8 @@ impl Member {
         let path = config.data_dir.clone();
         let data_dir = blocking(move || DataDir::take(&path)).await?;
         let (publisher, reader) = publication(View::default());
-        let base = Arc::new(Base {
-            config,
-            reader: reader.clone(),
-            connections: Connections::default(),
-            seat: watch::Sender::new(None),
-            data_dir: Arc::new(data_dir),
-            chair: Mutex::new(Some(publisher)),
-            stop: CancellationToken::new(),
-            tasks: TaskTracker::new(),
-        });
-        let header = {
-            let data_dir = base.data_dir.clone();
-            blocking(move || data_dir.header()).await?
-        };
-        match header {
-            Some(header) => base.reopen(header).await?,
-            None => base.refuse_orphaned_log().await?,
-        }
+        let base = Arc::new(Base::new(config, data_dir, publisher, reader.clone()));
+        base.take_up().await?;
         Ok(Started::new(base, reader))
     }
 }
@@ -177,211 +150,5 @@ impl Started {
             .max_encoding_message_size(MESSAGE_MAX);
         membership.found_again();
         Self { proposer, membership, leases, reader, raft_service, peer_service, stopper: Stopper { base } }
-    }
-}
-
-/// What the parts of a member share.
-#[derive(Debug)]
-pub(super) struct Base {
-    pub(super) config: MemberConfig,
-    pub(super) reader: Reader,
-    pub(super) connections: Connections,
-    /// Asked to stop.
-    pub(super) stop: CancellationToken,
-    /// Everything that runs in the background.
-    pub(super) tasks: TaskTracker,
-    seat: watch::Sender<Option<Arc<Seat>>>,
-    data_dir: Arc<DataDir>,
-    /// Held by the one who seats the member; empty once it has been tried.
-    chair: Mutex<Option<Publisher>>,
-}
-
-/// A member's place in a cluster.
-pub(super) struct Seat {
-    /// The cluster.
-    pub(super) cluster: String,
-    /// Its number there.
-    pub(super) member: u64,
-    /// Its consensus.
-    pub(super) raft: Raft,
-    /// Its snapshots.
-    pub(super) snapshots: Arc<Snapshots>,
-    log: LogStore,
-}
-
-impl std::fmt::Debug for Seat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "member {} of cluster {}", self.member, self.cluster)
-    }
-}
-
-impl Seat {
-    /// What consensus says of itself now.
-    pub(super) fn metrics(&self) -> Metrics {
-        self.raft.metrics().borrow().clone()
-    }
-}
-
-/// Why a member did not take a seat.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum SeatError {
-    /// It has one.
-    #[error("this member is number {member} of cluster {cluster} already")]
-    Taken {
-        /// The cluster.
-        cluster: String,
-        /// Its number there.
-        member: u64,
-    },
-    /// It failed before; only a restart helps.
-    #[error("this member could not start consensus before: see its log, then restart it")]
-    Broken,
-    /// It failed now.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-}
-
-impl Base {
-    /// The member's place, once it has one.
-    pub(super) fn seat(&self) -> Option<Arc<Seat>> {
-        self.seat.borrow().clone()
-    }
-
-    /// Waits until the member has a place.
-    pub(super) async fn seated(&self) -> Arc<Seat> {
-        let mut seats = self.seat.subscribe();
-        let seat = seats.wait_for(Option::is_some).await.expect("the base holds the sender").clone();
-        seat.expect("it was waited for")
-    }
-
-    /// Makes this the member `member` of `cluster`, durably, and starts consensus. Idempotent.
-    pub(super) async fn take_seat(
-        self: &Arc<Self>,
-        cluster: &str,
-        member: u64,
-    ) -> Result<Arc<Seat>, SeatError> {
-        let mut chair = self.chair.lock().await;
-        if let Some(seat) = self.seat() {
-            return if seat.cluster == cluster && seat.member == member {
-                Ok(seat)
-            } else {
-                Err(SeatError::Taken { cluster: seat.cluster.clone(), member: seat.member })
-            };
-        }
-        let publisher = chair.take().ok_or(SeatError::Broken)?;
-        let header = DataDir::new_header(cluster, member);
-        let (data_dir, owner) = (self.data_dir.clone(), header.clone());
-        let prepared = blocking(move || {
-            log_opening::create(data_dir.path(), &owner).map_err(|error| log_refused(&data_dir, &error))?;
-            let failed = |error| DataDirError::Io { dir: data_dir.path().to_owned(), error };
-            Ok(data_dir.write_header(&owner).map_err(failed)?)
-        });
-        match prepared.await {
-            Ok(()) => Ok(self.start_consensus(header, publisher).await?),
-            Err(error) => {
-                *chair = Some(publisher);
-                Err(SeatError::Open(error))
-            }
-        }
-    }
-
-    async fn reopen(self: &Arc<Self>, header: MemberHeader) -> Result<(), OpenError> {
-        let publisher = self.chair.lock().await.take().expect("nobody else is here yet");
-        self.start_consensus(header, publisher).await.map(drop)
-    }
-
-    async fn start_consensus(
-        self: &Arc<Self>,
-        header: MemberHeader,
-        publisher: Publisher,
-    ) -> Result<Arc<Seat>, OpenError> {
-        let MemberHeader { cluster_id: cluster, member_id: member, .. } = header.clone();
-        let backlog = Arc::new(AtomicU64::new(0));
-        let (data_dir, counted) = (self.data_dir.clone(), backlog.clone());
-        let (log, snapshots, machine) =
-            blocking(move || open_storage(&data_dir, &header, publisher, counted)).await?;
-        let network = Network {
-            connections: self.connections.clone(),
-            cluster: cluster.clone(),
-            member,
-            pause: self.config.timers.heartbeat(),
-        };
-        let config = timers::checked(self.config.timers.config(member, self.config.compaction));
-        let raft = Raft::new(member, config, network, log.clone(), machine).await;
-        let raft = raft.map_err(|error| OpenError::Raft(error.to_string()))?;
-        let stop = self.stop.clone();
-        self.tasks.spawn(timers::beat(raft.clone(), self.config.timers.heartbeat(), stop.clone()));
-        self.tasks.spawn(compaction::watch(raft.clone(), backlog, stop));
-        let seat = Arc::new(Seat { cluster, member, raft, snapshots, log });
-        self.seat.send_replace(Some(seat.clone()));
-        Ok(seat)
-    }
-
-    /// A log without the file that says whose it is may be all that is left of a member (CLU-1).
-    async fn refuse_orphaned_log(&self) -> Result<(), OpenError> {
-        let data_dir = self.data_dir.clone();
-        blocking(move || {
-            log_opening::refuse_orphan(data_dir.path()).map_err(|error| log_refused(&data_dir, &error))
-        })
-        .await
-    }
-
-    /// Makes this member the only voter of a cluster, unless the cluster has begun.
-    pub(super) async fn begin_cluster(&self, seat: &Seat) -> Result<(), Fatal<u64>> {
-        let members = BTreeMap::from([(seat.member, self.config.node())]);
-        match seat.raft.initialize(members).await {
-            Ok(()) | Err(RaftError::APIError(InitializeError::NotAllowed(_))) => Ok(()),
-            Err(RaftError::APIError(InitializeError::NotInMembers(error))) => {
-                unreachable!("the member is in its own membership: {error}")
-            }
-            Err(RaftError::Fatal(fatal)) => Err(fatal),
-        }
-    }
-
-    async fn end(&self) {
-        self.stop.cancel();
-        self.tasks.close();
-        let seat = self.seat();
-        if let Some(seat) = &seat {
-            timers::end(&seat.raft).await;
-        }
-        self.tasks.wait().await;
-        if let Some(seat) = seat {
-            let log = seat.log.clone();
-            blocking(move || log.close()).await;
-        }
-        self.data_dir.release();
-    }
-}
-
-fn open_storage(
-    data_dir: &DataDir,
-    header: &MemberHeader,
-    publisher: Publisher,
-    backlog: Arc<AtomicU64>,
-) -> Result<(LogStore, Arc<Snapshots>, StateMachine), OpenError> {
-    let log = log_opening::open(data_dir.path(), header).map_err(|error| log_refused(data_dir, &error))?;
-    let damaged = |error: SnapshotError| OpenError::Snapshot { reason: error.to_string() };
-    let (snapshots, content) = Snapshots::open(data_dir.path()).map_err(damaged)?;
-    let (purged, covered) = (log.bounds().purged, content.as_ref().and_then(|(meta, _)| meta.last_log_id));
-    if purged > covered {
-        let reason = "the snapshot that replaces its beginning is missing".to_owned();
-        return Err(OpenError::Log { dir: data_dir.path().to_owned(), reason });
-    }
-    let snapshots = Arc::new(snapshots);
-    let machine = StateMachine::new(publisher, snapshots.clone(), content, backlog);
-    Ok((log, snapshots, machine))
-}
-
-fn log_refused(data_dir: &DataDir, error: &OpenLogError) -> OpenError {
-    OpenError::Log { dir: data_dir.path().to_owned(), reason: error.to_string() }
-}
-
-/// Runs `work`, which waits for a disk, where no other task has to wait for it.
-pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-        Err(error) => panic!("the runtime is going down: {error}"),
     }
 }

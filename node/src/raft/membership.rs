@@ -12,9 +12,9 @@ use waymark_core::state::{Action, Command};
 use waymark_proto::peer::v1 as wire;
 
 use super::admission::{self, admit};
+use super::base::{Base, Seat, SeatError};
 use super::forward::{peer, timed};
 use super::leader::{self, Leader};
-use super::member::{Base, Seat, SeatError};
 use super::types::{Metrics, Node};
 use super::{ProposeError, Proposer, convert};
 use crate::chance;

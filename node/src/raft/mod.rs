@@ -4,6 +4,7 @@
 mod address;
 mod admission;
 mod backend;
+mod base;
 mod caller;
 mod compaction;
 mod connections;
@@ -20,6 +21,7 @@ mod log_store;
 mod log_writer;
 mod member;
 mod membership;
+mod narrator;
 mod peer_client;
 mod peer_service;
 mod proposer;

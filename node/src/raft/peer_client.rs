@@ -14,13 +14,14 @@ use openraft::raft::{
 };
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Request, Status};
+use tonic::{Request, Response, Status};
 use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::append_entries_response::Kind;
 
 use super::caller::Introduction;
 use super::connections::{BadAddress, Connections, Purpose, RaftPeer};
 use super::convert;
+use super::narrator::Reach;
 use super::snapshot::SnapshotData;
 use super::types::{LogId, Node, TypeConfig, Vote};
 
@@ -42,6 +43,8 @@ pub(super) struct Network {
     pub(super) member: u64,
     /// How long to leave a member that cannot be reached alone.
     pub(super) pause: Duration,
+    /// Who cannot be reached.
+    pub(super) reach: Reach,
 }
 
 /// A client of one other member.
@@ -65,12 +68,26 @@ impl PeerClient {
         let Network { connections, cluster, member, .. } = &self.network;
         connections.raft(&self.address, purpose, Introduction::new(cluster, *member, self.target))
     }
-}
 
-/// Every failure is one of reaching the member, after which openraft pauses: an answer that refuses (another cluster, a
-/// member that does not take part yet) would be the same if asked again at once.
-fn unreachable(error: &(impl Error + 'static)) -> Unreachable {
-    Unreachable::new(error)
+    /// Waits for the answer. Every failure is one of reaching the member, after which openraft pauses: an answer that
+    /// refuses (another cluster, a member that does not take part yet) would be the same if asked again at once.
+    async fn answer<T>(
+        &self,
+        call: impl Future<Output = Result<Response<T>, Status>>,
+    ) -> Result<T, Unreachable> {
+        // openraft drops the call when its time is up.
+        let attempt = self.network.reach.attempt(self.target, &self.address);
+        match call.await {
+            Ok(answer) => {
+                attempt.succeeded();
+                Ok(answer.into_inner())
+            }
+            Err(status) => {
+                attempt.failed(status.message());
+                Err(Unreachable::new(&status))
+            }
+        }
+    }
 }
 
 fn request<T>(message: T, option: &RPCOption) -> Request<T> {
@@ -92,10 +109,9 @@ impl RaftNetwork<TypeConfig> for PeerClient {
             entries: rpc.entries.iter().map(convert::record).collect(),
             commit: rpc.leader_commit.as_ref().map(convert::log_id_message),
         };
-        let mut client = self.raft(Purpose::Log).map_err(|error| unreachable(&error))?;
-        let answer =
-            client.append_entries(request(message, &option)).await.map_err(|error| unreachable(&error))?;
-        append_answer(answer.into_inner()).map_err(|error| NetworkError::new(&error).into())
+        let mut client = self.raft(Purpose::Log).map_err(|error| Unreachable::new(&error))?;
+        let answer = self.answer(client.append_entries(request(message, &option))).await?;
+        append_answer(answer).map_err(|error| NetworkError::new(&error).into())
     }
 
     async fn vote(
@@ -107,10 +123,9 @@ impl RaftNetwork<TypeConfig> for PeerClient {
             vote: Some(convert::vote_message(&rpc.vote)),
             last_log: rpc.last_log_id.as_ref().map(convert::log_id_message),
         };
-        let mut client = self.raft(Purpose::Log).map_err(|error| unreachable(&error))?;
-        let answer =
-            client.request_vote(request(message, &option)).await.map_err(|error| unreachable(&error))?;
-        let wire::VoteResponse { vote, granted, last_log } = answer.into_inner();
+        let mut client = self.raft(Purpose::Log).map_err(|error| Unreachable::new(&error))?;
+        let answer = self.answer(client.request_vote(request(message, &option))).await?;
+        let wire::VoteResponse { vote, granted, last_log } = answer;
         let vote = vote.ok_or(convert::MissingField("vote")).map_err(|error| NetworkError::new(&error))?;
         Ok(VoteResponse {
             vote: convert::vote(vote),
@@ -126,7 +141,7 @@ impl RaftNetwork<TypeConfig> for PeerClient {
         cancel: impl Future<Output = ReplicationClosed> + Send + 'static,
         option: RPCOption,
     ) -> Result<SnapshotResponse<u64>, StreamingError<TypeConfig, Fatal<u64>>> {
-        let mut client = self.raft(Purpose::Bulk).map_err(|error| unreachable(&error))?;
+        let mut client = self.raft(Purpose::Bulk).map_err(|error| Unreachable::new(&error))?;
         let (sender, parts) = mpsc::channel(PARTS_AHEAD);
         let read = tokio::spawn(read_parts(vote, *snapshot.snapshot, sender));
         let sent = async { client.install_snapshot(request(ReceiverStream::new(parts), &option)).await };
@@ -160,7 +175,7 @@ impl PeerClient {
             _ => status,
         };
         tracing::warn!(member = self.target, error = cause.message(), "a snapshot could not be sent");
-        unreachable(&cause)
+        Unreachable::new(&cause)
     }
 }
 

@@ -9,10 +9,10 @@ use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::peers_server::Peers;
 
 use super::admission::{self, admit};
+use super::base::{Base, SeatError};
 use super::forward::{Refusal, status};
 use super::gather::Origin;
 use super::leader::{self, Leader};
-use super::member::{Base, SeatError};
 use super::raft_service::addressed_seat;
 use super::{HeldSession, Leases, Membership, ProposeError, Proposer, convert};
 

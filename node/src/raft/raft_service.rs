@@ -8,9 +8,9 @@ use tonic::{Request, Response, Status, Streaming};
 use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::raft_server::Raft;
 
+use super::base::{Base, Seat, blocking};
 use super::caller::{Callee, identify};
 use super::convert;
-use super::member::{Base, Seat, blocking};
 use super::peer_client::append_answer_message;
 use super::snapshot::SnapshotData;
 use super::snapshot_file::meta_of;

@@ -29,7 +29,7 @@ pub(super) struct Running {
     pub(super) leases: Leases,
     pub(super) reader: Reader,
     pub(super) address: String,
-    config: MemberConfig,
+    pub(super) config: MemberConfig,
     stopper: Stopper,
     stop_server: CancellationToken,
     server: JoinHandle<()>,
@@ -135,11 +135,16 @@ pub(super) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// A cluster of `count` members, founded by the first, and the folder of their data.
 pub(super) async fn cluster(count: usize) -> (TempDir, Vec<Running>) {
+    cluster_with(count, Compaction::default()).await
+}
+
+/// The same, whose logs are cut as `compaction` says.
+pub(super) async fn cluster_with(count: usize, compaction: Compaction) -> (TempDir, Vec<Running>) {
     let dir = tempfile::tempdir().unwrap();
-    let mut members = vec![Running::start("m1", dir.path()).await];
+    let mut members = vec![Running::start_with("m1", dir.path(), compaction).await];
     members[0].membership.init().await.unwrap();
     for number in 2..=count {
-        let member = Running::start(&format!("m{number}"), dir.path()).await;
+        let member = Running::start_with(&format!("m{number}"), dir.path(), compaction).await;
         members[0].membership.add(&member.address).await.unwrap();
         members.push(member);
     }

@@ -1,26 +1,31 @@
 //! The log store's promises: what was acknowledged is there after reopening, and what is damaged is refused.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{fs, io};
 
 use openraft::storage::{RaftLogStorage, RaftLogStorageExt};
 use openraft::{EntryPayload, RaftLogReader};
 use tempfile::TempDir;
 
+use crate::raft::backend::{Backend, Visitor, Write};
 use crate::raft::data_dir::DataDir;
 use crate::raft::log_opening::{self, Identity, OpenLogError};
-use crate::raft::log_store::LogStore;
+use crate::raft::log_store::{Bounds, LogStore};
+use crate::raft::log_writer::Writer;
 use crate::raft::types::{Entry, LogId, Payload, Vote};
+use crate::raft::watermark::{Mark, Watermark};
 
-fn owner() -> Identity {
+pub(super) fn owner() -> Identity {
     DataDir::new_header("cluster", 1)
 }
 
-fn log_id(index: u64) -> LogId {
+pub(super) fn log_id(index: u64) -> LogId {
     LogId::new(openraft::CommittedLeaderId::new(1, 1), index)
 }
 
-fn entry(index: u64, len: usize) -> Entry {
+pub(super) fn entry(index: u64, len: usize) -> Entry {
     let content: Vec<u8> = (0..len).map(|at| (at as u64 ^ index) as u8).collect();
     Entry { log_id: log_id(index), payload: EntryPayload::Normal(Payload(content.into())) }
 }
@@ -230,4 +235,51 @@ fn is_shortened(dir: &Path, old: &[u8]) -> bool {
         }
     }
     matches!(log_opening::open(copy.path(), &owner()), Err(OpenLogError::Shortened { .. }))
+}
+
+/// A disk that fails at one write, and works again afterwards.
+struct Failing {
+    writes_left: AtomicU32,
+}
+
+impl Backend for Failing {
+    fn scan(&self, _from: &[u8], _to: &[u8], _visit: &mut Visitor<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write(&self, _batch: Vec<Write>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn make_durable(&self) -> io::Result<()> {
+        match self.writes_left.fetch_sub(1, Ordering::SeqCst) {
+            1 => Err(io::Error::from(io::ErrorKind::StorageFull)),
+            _ => Ok(()),
+        }
+    }
+
+    fn check(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn clu_5_after_one_failed_flush_nothing_is_acknowledged_any_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let backend: Arc<dyn Backend> = Arc::new(Failing { writes_left: AtomicU32::new(3) });
+    let (watermark, _) = Watermark::open(&dir.path().join("watermark")).unwrap();
+    let writer = Writer::start(backend.clone(), watermark, Mark::default()).unwrap();
+    let mut log = LogStore::new(backend, Bounds::default(), writer);
+    append(&mut log, [entry(0, 1)]).await;
+    log.save_vote(&Vote::new(1, 1)).await.unwrap();
+    assert!(log.blocking_append([entry(1, 1)]).await.is_err());
+    for _ in 0..3 {
+        assert!(log.blocking_append([entry(1, 1)]).await.is_err());
+        assert!(log.save_vote(&Vote::new(2, 1)).await.is_err());
+    }
+    assert_eq!(log.get_log_state().await.unwrap().last_log_id, Some(log_id(0)));
+    assert_eq!(log.read_vote().await.unwrap(), Some(Vote::new(1, 1)));
+    let noted = Watermark::open(&dir.path().join("watermark")).unwrap().1;
+    assert_eq!(noted, Some(Mark { next: 1, vote: Vote::new(1, 1) }));
+    close(log).await;
 }

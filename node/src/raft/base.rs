@@ -1,0 +1,260 @@
+//! What the parts of a member share, and the seat that it takes in a cluster: once, now or later.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use openraft::error::{Fatal, InitializeError, RaftError};
+use tokio::sync::{Mutex, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use waymark_proto::storage::v1::MemberHeader;
+
+use super::connections::Connections;
+use super::data_dir::{DataDir, DataDirError};
+use super::log_opening::{self, OpenLogError};
+use super::log_store::LogStore;
+use super::narrator::{Reach, narrate};
+use super::peer_client::Network;
+use super::snapshot::{SnapshotError, Snapshots};
+use super::state_machine::StateMachine;
+use super::types::{Metrics, Raft};
+use super::{MemberConfig, OpenError, compaction, timers};
+use crate::publication::{Publisher, Reader};
+
+/// What the parts of a member share.
+#[derive(Debug)]
+pub(super) struct Base {
+    pub(super) config: MemberConfig,
+    pub(super) reader: Reader,
+    pub(super) connections: Connections,
+    /// Asked to stop.
+    pub(super) stop: CancellationToken,
+    /// Everything that runs in the background.
+    pub(super) tasks: TaskTracker,
+    seat: watch::Sender<Option<Arc<Seat>>>,
+    data_dir: Arc<DataDir>,
+    /// Held by the one who seats the member; empty once it has been tried.
+    chair: Mutex<Option<Publisher>>,
+}
+
+/// A member's place in a cluster.
+pub(super) struct Seat {
+    /// The cluster.
+    pub(super) cluster: String,
+    /// Its number there.
+    pub(super) member: u64,
+    /// Its consensus.
+    pub(super) raft: Raft,
+    /// Its snapshots.
+    pub(super) snapshots: Arc<Snapshots>,
+    log: LogStore,
+}
+
+impl std::fmt::Debug for Seat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "member {} of cluster {}", self.member, self.cluster)
+    }
+}
+
+impl Seat {
+    /// What consensus says of itself now. One that has panicked says nothing any more; it is said here.
+    pub(super) fn metrics(&self) -> Metrics {
+        let receiver = self.raft.metrics();
+        let mut metrics = receiver.borrow().clone();
+        if metrics.running_state.is_ok() && receiver.has_changed().is_err() {
+            metrics.running_state = Err(Fatal::Panicked);
+        }
+        metrics
+    }
+}
+
+/// Why a member did not take a seat.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SeatError {
+    /// It has one.
+    #[error("this member is number {member} of cluster {cluster} already")]
+    Taken {
+        /// The cluster.
+        cluster: String,
+        /// Its number there.
+        member: u64,
+    },
+    /// It failed before; only a restart helps.
+    #[error("this member could not start consensus before: see its log, then restart it")]
+    Broken,
+    /// It failed now.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+impl Base {
+    /// An empty member.
+    pub(super) fn new(config: MemberConfig, data_dir: DataDir, publisher: Publisher, reader: Reader) -> Self {
+        Self {
+            config,
+            reader,
+            connections: Connections::default(),
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+            seat: watch::Sender::new(None),
+            data_dir: Arc::new(data_dir),
+            chair: Mutex::new(Some(publisher)),
+        }
+    }
+
+    /// Goes on where the data directory says this member was: in its cluster, or nowhere yet.
+    pub(super) async fn take_up(self: &Arc<Self>) -> Result<(), OpenError> {
+        let data_dir = self.data_dir.clone();
+        match blocking(move || data_dir.header()).await? {
+            Some(header) => self.reopen(header).await,
+            None => self.refuse_orphaned_log().await,
+        }
+    }
+
+    /// The member's place, once it has one.
+    pub(super) fn seat(&self) -> Option<Arc<Seat>> {
+        self.seat.borrow().clone()
+    }
+
+    /// Waits until the member has a place.
+    pub(super) async fn seated(&self) -> Arc<Seat> {
+        let mut seats = self.seat.subscribe();
+        let seat = seats.wait_for(Option::is_some).await.expect("the base holds the sender").clone();
+        seat.expect("it was waited for")
+    }
+
+    /// Makes this the member `member` of `cluster`, durably, and starts consensus. Idempotent.
+    pub(super) async fn take_seat(
+        self: &Arc<Self>,
+        cluster: &str,
+        member: u64,
+    ) -> Result<Arc<Seat>, SeatError> {
+        let mut chair = self.chair.lock().await;
+        if let Some(seat) = self.seat() {
+            return if seat.cluster == cluster && seat.member == member {
+                Ok(seat)
+            } else {
+                Err(SeatError::Taken { cluster: seat.cluster.clone(), member: seat.member })
+            };
+        }
+        let publisher = chair.take().ok_or(SeatError::Broken)?;
+        let header = DataDir::new_header(cluster, member);
+        let (data_dir, owner) = (self.data_dir.clone(), header.clone());
+        let prepared = blocking(move || {
+            log_opening::create(data_dir.path(), &owner).map_err(|error| log_refused(&data_dir, &error))?;
+            let failed = |error| DataDirError::Io { dir: data_dir.path().to_owned(), error };
+            Ok(data_dir.write_header(&owner).map_err(failed)?)
+        });
+        match prepared.await {
+            Ok(()) => Ok(self.start_consensus(header, publisher).await?),
+            Err(error) => {
+                *chair = Some(publisher);
+                Err(SeatError::Open(error))
+            }
+        }
+    }
+
+    async fn reopen(self: &Arc<Self>, header: MemberHeader) -> Result<(), OpenError> {
+        let publisher = self.chair.lock().await.take().expect("nobody else is here yet");
+        self.start_consensus(header, publisher).await.map(drop)
+    }
+
+    async fn start_consensus(
+        self: &Arc<Self>,
+        header: MemberHeader,
+        publisher: Publisher,
+    ) -> Result<Arc<Seat>, OpenError> {
+        let MemberHeader { cluster_id: cluster, member_id: member, .. } = header.clone();
+        let backlog = Arc::new(AtomicU64::new(0));
+        let (data_dir, counted) = (self.data_dir.clone(), backlog.clone());
+        let (log, snapshots, machine) =
+            blocking(move || open_storage(&data_dir, &header, publisher, counted)).await?;
+        let network = Network {
+            connections: self.connections.clone(),
+            cluster: cluster.clone(),
+            member,
+            pause: self.config.timers.heartbeat(),
+            reach: Reach::default(),
+        };
+        let config = timers::checked(self.config.timers.config(member, self.config.compaction));
+        let raft = Raft::new(member, config, network, log.clone(), machine).await;
+        let raft = raft.map_err(|error| OpenError::Raft(error.to_string()))?;
+        let stop = self.stop.clone();
+        self.tasks.spawn(timers::beat(raft.clone(), self.config.timers.heartbeat(), stop.clone()));
+        self.tasks.spawn(compaction::watch(raft.clone(), backlog, stop.clone()));
+        self.tasks.spawn(narrate(raft.clone(), stop));
+        let seat = Arc::new(Seat { cluster, member, raft, snapshots, log });
+        self.seat.send_replace(Some(seat.clone()));
+        Ok(seat)
+    }
+
+    /// A log without the file that says whose it is may be all that is left of a member (CLU-1).
+    async fn refuse_orphaned_log(&self) -> Result<(), OpenError> {
+        let data_dir = self.data_dir.clone();
+        blocking(move || {
+            log_opening::refuse_orphan(data_dir.path()).map_err(|error| log_refused(&data_dir, &error))
+        })
+        .await
+    }
+
+    /// Makes this member the only voter of a cluster, unless the cluster has begun.
+    pub(super) async fn begin_cluster(&self, seat: &Seat) -> Result<(), Fatal<u64>> {
+        let members = BTreeMap::from([(seat.member, self.config.node())]);
+        match seat.raft.initialize(members).await {
+            Ok(()) | Err(RaftError::APIError(InitializeError::NotAllowed(_))) => Ok(()),
+            Err(RaftError::APIError(InitializeError::NotInMembers(error))) => {
+                unreachable!("the member is in its own membership: {error}")
+            }
+            Err(RaftError::Fatal(fatal)) => Err(fatal),
+        }
+    }
+
+    /// Ends everything that runs, and lets the data directory go.
+    pub(super) async fn end(&self) {
+        self.stop.cancel();
+        self.tasks.close();
+        let seat = self.seat();
+        if let Some(seat) = &seat {
+            timers::end(&seat.raft).await;
+        }
+        self.tasks.wait().await;
+        if let Some(seat) = seat {
+            let log = seat.log.clone();
+            blocking(move || log.close()).await;
+        }
+        self.data_dir.release();
+    }
+}
+
+fn open_storage(
+    data_dir: &DataDir,
+    header: &MemberHeader,
+    publisher: Publisher,
+    backlog: Arc<AtomicU64>,
+) -> Result<(LogStore, Arc<Snapshots>, StateMachine), OpenError> {
+    let log = log_opening::open(data_dir.path(), header).map_err(|error| log_refused(data_dir, &error))?;
+    let damaged = |error: SnapshotError| OpenError::Snapshot { reason: error.to_string() };
+    let (snapshots, content) = Snapshots::open(data_dir.path()).map_err(damaged)?;
+    let (purged, covered) = (log.bounds().purged, content.as_ref().and_then(|(meta, _)| meta.last_log_id));
+    if purged > covered {
+        let reason = "the snapshot that replaces its beginning is missing".to_owned();
+        return Err(OpenError::Log { dir: data_dir.path().to_owned(), reason });
+    }
+    let snapshots = Arc::new(snapshots);
+    let machine = StateMachine::new(publisher, snapshots.clone(), content, backlog);
+    Ok((log, snapshots, machine))
+}
+
+fn log_refused(data_dir: &DataDir, error: &OpenLogError) -> OpenError {
+    OpenError::Log { dir: data_dir.path().to_owned(), reason: error.to_string() }
+}
+
+/// Runs `work`, which waits for a disk, where no other task has to wait for it.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        Err(error) => panic!("the runtime is going down: {error}"),
+    }
+}

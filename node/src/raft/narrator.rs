@@ -1,0 +1,138 @@
+//! Tells the log what consensus goes through, once for each change: who leads, which members cannot be reached, and
+//! that it has failed. openraft itself repeats such things several times a second.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use openraft::error::Fatal;
+use tokio_util::sync::CancellationToken;
+
+use super::types::{Metrics, Raft};
+
+/// Tells who leads, and the end if it is a bad one, until `stop`.
+pub(super) async fn narrate(raft: Raft, stop: CancellationToken) {
+    let mut metrics = raft.metrics();
+    let mut told = None;
+    loop {
+        let (leadership, failure) = {
+            let now = metrics.borrow_and_update();
+            (Leadership::of(&now), failure(&now))
+        };
+        if let Some(reason) = failure {
+            tracing::error!(
+                reason,
+                "consensus has failed: this member takes no part in it until it is restarted"
+            );
+            return;
+        }
+        if told.as_ref() != Some(&leadership) {
+            leadership.tell();
+            told = Some(leadership);
+        }
+        match stop.run_until_cancelled(metrics.changed()).await {
+            Some(Ok(())) => {}
+            Some(Err(_)) => {
+                tracing::error!(
+                    "consensus has ended unexpectedly: this member takes no part in it until it is restarted"
+                );
+                return;
+            }
+            None => return,
+        }
+    }
+}
+
+fn failure(metrics: &Metrics) -> Option<String> {
+    match &metrics.running_state {
+        Ok(()) | Err(Fatal::Stopped) => None,
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Leadership {
+    term: u64,
+    leader: Option<u64>,
+    is_here: bool,
+}
+
+impl Leadership {
+    fn of(metrics: &Metrics) -> Self {
+        let leader = metrics.current_leader;
+        Self { term: metrics.current_term, leader, is_here: leader == Some(metrics.id) }
+    }
+
+    fn tell(&self) {
+        let term = self.term;
+        match self.leader {
+            Some(_) if self.is_here => tracing::info!(term, "this member leads"),
+            Some(leader) => tracing::info!(term, leader, "another member leads"),
+            None => tracing::info!(term, "no leader is known"),
+        }
+    }
+}
+
+/// A member that did not answer this many times in a row cannot be reached; fewer are a busy moment.
+const MISSES: u32 = 3;
+
+/// How many times in a row members did not answer. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reach {
+    misses: Arc<Mutex<HashMap<u64, u32>>>,
+}
+
+/// One attempt to reach a member; dropped without an outcome, it has taken too long.
+#[derive(Debug)]
+pub(super) struct Attempt<'a> {
+    reach: &'a Reach,
+    member: u64,
+    address: &'a str,
+    is_over: bool,
+}
+
+impl Reach {
+    /// The member at `address` is being tried.
+    pub(super) fn attempt<'a>(&'a self, member: u64, address: &'a str) -> Attempt<'a> {
+        Attempt { reach: self, member, address, is_over: false }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, HashMap<u64, u32>> {
+        self.misses.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Attempt<'_> {
+    /// The member has answered.
+    pub(super) fn succeeded(mut self) {
+        self.is_over = true;
+        let (member, address) = (self.member, self.address);
+        let misses = self.reach.locked().remove(&member).unwrap_or_default();
+        if misses >= MISSES {
+            tracing::info!(member, address, "a member is reached again");
+        }
+    }
+
+    /// It has not, for `reason`.
+    pub(super) fn failed(mut self, reason: &str) {
+        self.miss(reason);
+    }
+
+    fn miss(&mut self, reason: &str) {
+        self.is_over = true;
+        let (member, address) = (self.member, self.address);
+        let mut all = self.reach.locked();
+        let misses = all.entry(member).or_default();
+        *misses = misses.saturating_add(1);
+        if *misses == MISSES {
+            tracing::warn!(member, address, reason, "a member cannot be reached");
+        }
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.miss("it does not answer in time");
+        }
+    }
+}

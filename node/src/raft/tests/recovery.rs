@@ -1,0 +1,101 @@
+//! Members that lost something, were interrupted, or are not who they were.
+
+use std::fs;
+
+use super::running::{Running, cluster, eventually, until};
+use crate::raft::data_dir::DataDir;
+use crate::raft::{Member, MemberConfig, MembershipError, OpenError};
+
+async fn refusal(config: &MemberConfig) -> OpenError {
+    Member::open(config.clone()).await.err().expect("it is refused")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_4_a_member_whose_disk_was_wiped_is_not_taken_for_itself() {
+    let (_dir, mut members) = cluster(3).await;
+    let stopped = members.remove(2).stop().await;
+    fs::remove_dir_all(&stopped.config.data_dir).unwrap();
+    let empty = stopped.start().await;
+    // It is asked to take part under its old number and does not; nor can it be added while that number stands.
+    let refused = members[0].membership.add(&empty.address).await.unwrap_err();
+    assert!(
+        matches!(&refused, MembershipError::Refused(text) if text.contains("has lost its data")),
+        "{refused}"
+    );
+    assert_eq!(empty.membership.id(), None);
+    members[0].set_region("eu").await;
+    assert!(!empty.has_region("eu"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_4_a_wiped_log_under_a_kept_name_is_refused_in_one_line() {
+    let (_dir, mut members) = cluster(1).await;
+    let stopped = members.remove(0).stop().await;
+    fs::remove_dir_all(stopped.config.data_dir.join("log")).unwrap();
+    let text = refusal(&stopped.config).await.to_string();
+    assert!(
+        text.lines().count() == 1 && text.contains("is missing") && text.contains("add this member again"),
+        "{text}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_4_a_second_member_on_one_directory_is_refused_and_the_first_goes_on() {
+    let (_dir, members) = cluster(1).await;
+    let config = members[0].config.clone();
+    let text = refusal(&config).await.to_string();
+    assert!(text.lines().count() == 1 && text.contains("in use by another process"), "{text}");
+    members[0].set_region("eu").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_1_founding_that_a_crash_broke_off_is_completed_by_the_next_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let member = Running::start("m1", dir.path()).await;
+    // The last thing before the crash: it knows who it is, and nothing more.
+    member.membership.base.take_seat("00ff", 1).await.unwrap();
+    let member = member.stop().await.start().await;
+    until("the cluster is founded", || member.reader.view().state.cluster == "00ff").await;
+    member.set_region("eu").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_1_adding_that_a_crash_broke_off_is_completed_by_adding_again() {
+    let (dir, members) = cluster(2).await;
+    let cluster_id = members[0].reader.view().state.cluster.clone();
+    let fresh = Running::start("fresh", dir.path()).await;
+    // It was told who it is, and then the leader was lost.
+    fresh.membership.base.take_seat(&cluster_id, 3).await.unwrap();
+    let added = members[1].membership.add(&fresh.address).await.unwrap();
+    assert_eq!((added.id.0, added.name.as_str()), (3, "fresh"));
+    fresh.set_region("eu").await;
+    assert!(fresh.has_region("eu"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_1_a_log_without_the_file_that_names_its_owner_is_refused() {
+    let (_dir, mut members) = cluster(1).await;
+    let stopped = members.remove(0).stop().await;
+    let header = stopped.config.data_dir.join("member");
+    let kept = fs::read(&header).unwrap();
+    fs::remove_file(&header).unwrap();
+    let text = refusal(&stopped.config).await.to_string();
+    assert!(text.contains("the file 'member' beside it is missing"), "{text}");
+    // Nor is it taken for another member's.
+    let data_dir = DataDir::take(&stopped.config.data_dir).unwrap();
+    data_dir.write_header(&DataDir::new_header("other", 1)).unwrap();
+    data_dir.release();
+    let text = refusal(&stopped.config).await.to_string();
+    assert!(text.contains("it belongs to member 1 of cluster"), "{text}");
+    fs::write(&header, kept).unwrap();
+    let member = stopped.start().await;
+    eventually("it leads again", || member.proposer.read_barrier()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_1_an_address_that_is_only_good_to_listen_on_is_not_advertised() {
+    let (_dir, mut members) = cluster(1).await;
+    let stopped = members.remove(0).stop().await;
+    let config = MemberConfig { grpc_advertise: "http://0.0.0.0:7400".into(), ..stopped.config };
+    assert!(matches!(refusal(&config).await, OpenError::Unspecified(_)));
+}
