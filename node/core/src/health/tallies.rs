@@ -1,8 +1,9 @@
 //! The counts on one endpoint, by agent.
 
-use crate::model::Caseless;
+use std::ops::Index;
 
 use super::Tally;
+use crate::model::Caseless;
 
 /// Each agent's count on one endpoint, in the order of the agents' names.
 ///
@@ -59,6 +60,15 @@ impl Tallies {
     }
 }
 
+impl Index<&Caseless> for Tallies {
+    type Output = Tally;
+
+    /// The count of an agent that is known to have one.
+    fn index(&self, agent: &Caseless) -> &Tally {
+        self.get(agent).expect("the agent has counted something")
+    }
+}
+
 impl FromIterator<(Caseless, Tally)> for Tallies {
     fn from_iter<I: IntoIterator<Item = (Caseless, Tally)>>(counts: I) -> Self {
         let mut tallies = Self::default();
@@ -89,6 +99,7 @@ mod tests {
         let told: Vec<_> = tallies.iter().map(|(name, tally)| (name.as_str(), tally.sequence)).collect();
         assert_eq!(told, [("a", 3), ("b", 4), ("C", 2)]);
         assert_eq!(tallies.get(&"c".into()), Some(&tally(2)));
+        assert_eq!(tallies[&"C".into()], tally(2));
         assert_eq!(tallies.insert("A".into(), tally(9)), Some(tally(3)));
         assert_eq!(tallies.remove(&"b".into()), Some(tally(4)));
         assert_eq!(tallies.remove(&"b".into()), None);

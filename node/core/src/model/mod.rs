@@ -32,5 +32,5 @@ pub use validate::{
     EndpointDraft, NameServerDraft, validate_agent, validate_endpoints, validate_name_servers,
     validate_profile, validate_region, validate_settings, validate_zone, warn_profile,
 };
-pub use violation::{Violation, Violations, nearest, unknown_key_hint};
+pub use violation::{Violation, Violations, nearest, quote, shorten, unknown_key_hint};
 pub use zone::{NameServer, Zone, ZonePatch};

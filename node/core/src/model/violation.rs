@@ -71,12 +71,31 @@ impl Violations {
     }
 }
 
+/// `text` as a refusal repeats it: what cannot be seen is escaped, and what is very long is cut, since refusals are kept
+/// for retries (CLI-4).
+pub fn shorten(text: &str) -> String {
+    /// Every name of ours is shorter (OBJ-4).
+    const SHOWN_MAX: usize = 300;
+    let cut = if text.chars().nth(SHOWN_MAX).is_some() { "…" } else { "" };
+    format!("{}{cut}", text.chars().take(SHOWN_MAX).collect::<String>().escape_debug())
+}
+
+/// The same in quotes.
+pub fn quote(text: &str) -> String {
+    format!("'{}'", shorten(text))
+}
+
 /// The word of `known` that `word` was probably meant to be, if one is near enough to be worth a hint.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// Below this a hint confuses more than it helps (Jaro–Winkler, 0 unlike … 1 equal).
     const LIKENESS_MIN: f64 = 0.75;
     /// One slip of the pen is always worth a hint, also in a word so short that little of it is left alike.
     const SLIPS_MAX: usize = 1;
+    /// A longer word is nobody's name, and comparing costs its length each time.
+    const WORD_MAX: usize = 300;
+    if word.len() > WORD_MAX {
+        return None;
+    }
     let word = word.to_lowercase();
     let likeness = |candidate: &'a str| {
         let folded = candidate.to_lowercase();
@@ -115,6 +134,14 @@ mod tests {
         let found = violations.into_vec();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].to_string(), "endpoints[2].weight: 1001 is outside 1–1000");
+    }
+
+    #[test]
+    fn val_1_what_is_repeated_is_short_and_can_be_seen() {
+        assert_eq!(quote("a\nb"), "'a\\nb'");
+        assert_eq!(quote(&"\u{fc}".repeat(300)).chars().count(), 302);
+        assert_eq!(quote(&"a".repeat(1_000_000)).chars().count(), 303);
+        assert_eq!(nearest(&"a".repeat(301), ["a"]), None);
     }
 
     #[test]

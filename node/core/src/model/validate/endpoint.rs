@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::header::check_headers;
 use super::name::check_endpoint_name;
-use crate::model::{Caseless, Endpoint, Protocol, Target, Violations, profile_limits as limits};
+use crate::model::{Caseless, Endpoint, Protocol, Target, Violations, profile_limits as limits, quote};
 
 /// An endpoint as it would be stored, for judging. What could not be read of it is left out, so that nothing is said
 /// of the same field twice.
@@ -27,7 +27,8 @@ impl<'a> EndpointDraft<'a> {
     }
 }
 
-/// Judges the endpoints of a profile. What two of them break together is noted at the later one of `drafts`.
+/// Judges the endpoints of a profile. What two of them break together is noted at the later one of `drafts`. Beyond
+/// the most that there may be, none is judged for itself.
 pub fn validate_endpoints(
     drafts: &[EndpointDraft<'_>],
     protocol: Protocol,
@@ -44,7 +45,7 @@ pub fn validate_endpoints(
     let mut priorities = BTreeMap::new();
     let mut addresses = BTreeMap::new();
     let first = drafts.iter().find_map(|draft| draft.target);
-    for draft in drafts {
+    for draft in drafts.iter().take(limits::ENDPOINTS_MAX) {
         violations.within(&draft.path, |violations| {
             check_name(draft, &mut names, violations);
             check_target(draft, first, is_at_apex, &mut addresses, violations);
@@ -60,7 +61,7 @@ fn check_name<'a>(draft: &EndpointDraft<'a>, seen: &mut BTreeSet<&'a Caseless>, 
     let name = &draft.endpoint.name;
     check_endpoint_name("name", name.as_str(), violations);
     if !seen.insert(name) {
-        violations.add("name", format!("'{}' is given twice", name.as_str().escape_debug()));
+        violations.add("name", format!("{} is given twice", quote(name.as_str())));
     }
 }
 

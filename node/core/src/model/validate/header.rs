@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Header, Protocol, Violations, monitor_limits as limits};
+use crate::model::{Header, Protocol, Violations, monitor_limits as limits, quote};
 
 /// Headers that say how a message is framed or a connection kept: the probe's own business (RFC 9110 §7.6.1, RFC 9112 §6).
 const RESERVED: [&str; 9] = [
@@ -29,11 +29,11 @@ pub(super) fn check_headers(headers: &[Header], protocol: Protocol, violations: 
         );
     }
     let mut seen = BTreeSet::new();
-    for (place, header) in headers.iter().enumerate() {
+    for (place, header) in headers.iter().enumerate().take(limits::HEADERS_MAX) {
         violations.within(&format!("headers[{place}]"), |violations| {
             check_name(&header.name, violations);
             if !seen.insert(header.name.to_ascii_lowercase()) {
-                violations.add("name", format!("'{}' is given twice", header.name.escape_debug()));
+                violations.add("name", format!("{} is given twice", quote(&header.name)));
             }
             check_value(header, violations);
         });
@@ -51,10 +51,7 @@ fn check_name(name: &str, violations: &mut Violations) {
             format!("is {} bytes long; at most {} are allowed", name.len(), limits::HEADER_NAME_MAX),
         );
     } else if !name.bytes().all(is_token) {
-        violations.add(
-            "name",
-            format!("'{}' has a character that a header's name cannot have", name.escape_debug()),
-        );
+        violations.add("name", format!("{} has a character that a header's name cannot have", quote(name)));
     } else if RESERVED.contains(&name.to_ascii_lowercase().as_str()) {
         violations.add("name", format!("'{name}' is set by the probe itself"));
     }

@@ -1,7 +1,7 @@
 //! How a profile's endpoints may be probed (SET-3 … SET-11).
 
 use super::header::check_headers;
-use crate::model::{Interval, Monitor, StatusRange, Violations, monitor_limits as limits};
+use crate::model::{Interval, Monitor, StatusRange, Violations, monitor_limits as limits, quote};
 
 /// Judges a monitor, as it would be stored.
 pub(super) fn check_monitor(monitor: &Monitor, violations: &mut Violations) {
@@ -30,10 +30,9 @@ fn check_port(monitor: &Monitor, violations: &mut Violations) {
 /// SET-5.
 fn check_path(monitor: &Monitor, violations: &mut Violations) {
     let Some(path) = monitor.path.as_deref() else { return };
-    let shown = path.escape_debug();
+    let shown = quote(path);
     if !monitor.protocol.is_http() {
-        violations
-            .add("path", format!("'{shown}' has no meaning for tcp; only http and https ask for a path"));
+        violations.add("path", format!("{shown} has no meaning for tcp; only http and https ask for a path"));
     }
     if path.len() > limits::PATH_MAX {
         violations
@@ -41,19 +40,17 @@ fn check_path(monitor: &Monitor, violations: &mut Violations) {
         return;
     }
     if !path.starts_with('/') {
-        violations.add("path", format!("'{shown}' must begin with '/'"));
+        violations.add("path", format!("{shown} must begin with '/'"));
     }
     if path.contains('#') {
-        violations.add("path", format!("'{shown}' has a '#': a fragment is never sent"));
+        violations.add("path", format!("{shown} has a '#': a fragment is never sent"));
     }
     if path.chars().any(|character| character.is_control() || character.is_whitespace()) {
-        violations.add(
-            "path",
-            format!("'{shown}' has a space or a control character; write it as %20 and the like"),
-        );
+        violations
+            .add("path", format!("{shown} has a space or a control character; write it as %20 and the like"));
     } else if !path.is_ascii() {
         violations
-            .add("path", format!("'{shown}' has a character outside ASCII; write it as %C3%BC and the like"));
+            .add("path", format!("{shown} has a character outside ASCII; write it as %C3%BC and the like"));
     }
 }
 
@@ -95,7 +92,7 @@ fn check_expect(monitor: &Monitor, violations: &mut Violations) {
             ),
         );
     }
-    for (place, StatusRange { min, max }) in monitor.expect.iter().enumerate() {
+    for (place, StatusRange { min, max }) in monitor.expect.iter().enumerate().take(limits::EXPECT_MAX) {
         let field = format!("expect[{place}]");
         let known = limits::STATUS_MIN..=limits::STATUS_MAX;
         if !known.contains(min) || !known.contains(max) {

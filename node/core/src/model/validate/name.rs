@@ -1,6 +1,6 @@
 //! What objects may be called (OBJ-2, OBJ-4, OBJ-9), and the regions and agents, which are little more than names.
 
-use crate::model::{Agent, Region, Violations, profile_limits as limits};
+use crate::model::{Agent, Region, Violations, profile_limits as limits, quote};
 
 /// Judges a region, as it would be stored.
 pub fn validate_region(region: &Region, violations: &mut Violations) {
@@ -30,8 +30,8 @@ pub(super) fn check_profile_name(field: &str, name: &str, violations: &mut Viola
         return;
     }
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.')) {
-        let shown = name.escape_debug();
-        violations.add(field, format!("'{shown}' has a character other than letters, digits, '-' and '.'"));
+        let shown = quote(name);
+        violations.add(field, format!("{shown} has a character other than letters, digits, '-' and '.'"));
     } else if !(is_alphanumeric(name.chars().next()) && is_alphanumeric(name.chars().next_back())) {
         violations.add(field, format!("'{name}' must begin and end with a letter or a digit"));
     }
@@ -43,11 +43,11 @@ pub(super) fn check_endpoint_name(field: &str, name: &str, violations: &mut Viol
         return;
     }
     if name.contains('/') {
-        let shown = name.escape_debug();
-        violations.add(field, format!("'{shown}' has a '/', which divides profile and endpoint elsewhere"));
+        let shown = quote(name);
+        violations.add(field, format!("{shown} has a '/', which divides profile and endpoint elsewhere"));
     }
     if !name.chars().all(is_printable) {
-        violations.add(field, format!("'{}' has a character that cannot be seen", name.escape_debug()));
+        violations.add(field, format!("{} has a character that cannot be seen", quote(name)));
     }
 }
 
@@ -59,10 +59,7 @@ fn check_place_name(field: &str, name: &str, violations: &mut Violations) {
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b':')) {
         violations.add(
             field,
-            format!(
-                "'{}' has a character other than letters, digits, '-', '.', '_' and ':'",
-                name.escape_debug()
-            ),
+            format!("{} has a character other than letters, digits, '-', '.', '_' and ':'", quote(name)),
         );
     } else if name.matches(':').count() > 1 || name.starts_with(':') || name.ends_with(':') {
         violations.add(field, format!("'{name}' may have one ':', between a provider and a name"));

@@ -39,7 +39,7 @@ pub fn validate_name_servers(zone: Option<&Name>, servers: &[NameServerDraft], v
         );
     }
     let mut names = BTreeSet::new();
-    for (place, server) in servers.iter().enumerate() {
+    for (place, server) in servers.iter().enumerate().take(Zone::NAME_SERVERS_MAX) {
         violations.within(&format!("name_servers[{place}]"), |violations| {
             if let Some(name) = &server.name
                 && !names.insert(name)
@@ -71,7 +71,7 @@ fn check_addresses(zone: Option<&Name>, server: &NameServerDraft, violations: &m
             .add("addresses", format!("{count} are too many; at most {} are allowed", Zone::ADDRESSES_MAX));
     }
     let mut seen = BTreeSet::new();
-    for (place, address) in server.addresses.iter().enumerate() {
+    for (place, address) in server.addresses.iter().enumerate().take(Zone::ADDRESSES_MAX) {
         let Some(address) = address else { continue };
         let field = format!("addresses[{place}]");
         if !seen.insert(address) {

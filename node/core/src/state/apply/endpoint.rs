@@ -8,7 +8,7 @@ use super::profile::store;
 use super::step::Step;
 use crate::model::{
     Caseless, Edit, Endpoint, EndpointDraft, EndpointId, EndpointPatch, Name, Profile, RelativeName,
-    Revision, Target, Violations, parse_target, profile_limits as limits, validate_endpoints,
+    Revision, Target, Violations, parse_target, profile_limits as limits, quote, validate_endpoints,
 };
 use crate::state::Rejection;
 
@@ -191,7 +191,7 @@ fn read_target(
 ) -> Option<Target> {
     match (edit, before) {
         (Edit::Set(text), _) => parse_target(text)
-            .map_err(|fault| violations.add("target", format!("'{}' {fault}", text.escape_debug())))
+            .map_err(|fault| violations.add("target", format!("{} {fault}", quote(text))))
             .ok(),
         (Edit::Keep, Some(before)) => Some(before.target.clone()),
         (Edit::Keep, None) | (Edit::Clear, _) => {
@@ -208,8 +208,8 @@ fn read_location(step: &Step<'_>, text: &str, violations: &mut Violations) -> Op
         return Some(region.name.clone());
     }
     let meant = hint(&name, &step.state.regions).map(|near| format!("; did you mean '{near}'?"));
-    let shown = text.escape_debug();
-    violations.add("location", format!("there is no region '{shown}'{}", meant.unwrap_or_default()));
+    let shown = quote(text);
+    violations.add("location", format!("there is no region {shown}{}", meant.unwrap_or_default()));
     None
 }
 

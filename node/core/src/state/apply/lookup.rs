@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::model::{Agent, Caseless, Endpoint, Name, Profile, Region, Revision, Zone, nearest};
+use crate::model::{Agent, Caseless, Endpoint, Name, Profile, Region, Revision, Zone, nearest, shorten};
 use crate::state::{Rejection, State};
 
 /// How many names before and behind the wrong one, in their order, are looked at for a hint: likeness begins at the
@@ -24,7 +24,7 @@ pub(super) fn zone(state: &State, text: &str) -> Result<Arc<Zone>, Rejection> {
         Err(_) => state.zones.keys().take(2 * HINT_REACH).map(ToString::to_string).collect(),
     };
     let hint = nearest(text, near.iter().map(String::as_str)).map(str::to_owned);
-    Err(Rejection::NotFound { noun: "zone", name: text.to_owned(), hint })
+    Err(Rejection::NotFound { noun: "zone", name: shorten(text), hint })
 }
 
 pub(super) fn profile(state: &State, name: &str) -> Result<Arc<Profile>, Rejection> {
@@ -35,8 +35,9 @@ pub(super) fn profile(state: &State, name: &str) -> Result<Arc<Profile>, Rejecti
 pub(super) fn endpoint<'a>(profile: &'a Profile, name: &str) -> Result<(usize, &'a Endpoint), Rejection> {
     profile.endpoint(&Caseless::new(name)).ok_or_else(|| {
         let names = profile.endpoints.iter().map(|endpoint| endpoint.name.as_str());
-        let hint = nearest(name, names).map(str::to_owned);
-        Rejection::NotFound { noun: "endpoint", name: format!("{}/{name}", profile.name), hint }
+        let within = |name: &str| format!("{}/{}", profile.name, shorten(name));
+        let hint = nearest(name, names).map(within);
+        Rejection::NotFound { noun: "endpoint", name: within(name), hint }
     })
 }
 
@@ -82,7 +83,7 @@ pub(super) fn hint<V: Clone>(name: &Caseless, known: &OrdMap<Caseless, V>) -> Op
 }
 
 fn missing<V: Clone>(noun: &'static str, name: &Caseless, known: &OrdMap<Caseless, V>) -> Rejection {
-    Rejection::NotFound { noun, name: name.to_string(), hint: hint(name, known) }
+    Rejection::NotFound { noun, name: shorten(name.as_str()), hint: hint(name, known) }
 }
 
 fn near_keys<'a, K: Ord + Clone, V: Clone>(map: &'a OrdMap<K, V>, key: &K) -> impl Iterator<Item = &'a K> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::lookup::name_some;
-use crate::model::{Name, NameServer, Profile, RelativeName, Violations, Zone};
+use crate::model::{Name, NameServer, Profile, RelativeName, Violations, Zone, quote};
 use crate::state::State;
 
 /// Reads where a new profile shall stand in `zone`, and notes what stands in its way.
@@ -21,7 +21,7 @@ pub(super) fn place_profile(
     let (relative, full) = match read {
         Ok(read) => read,
         Err(fault) => {
-            violations.add(FIELD, format!("'{}' {fault}", relative_name.escape_debug()));
+            violations.add(FIELD, format!("{} {fault}", quote(relative_name)));
             return None;
         }
     };

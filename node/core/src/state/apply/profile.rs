@@ -8,8 +8,8 @@ use super::step::Step;
 use super::{lookup, names};
 use crate::model::{
     Caseless, Edit, EndpointDraft, EndpointPatch, Name, Profile, ProfileId, ProfilePatch, RelativeName,
-    Revision, Routing, Violations, Zone, validate_endpoints, validate_profile, validate_settings,
-    warn_profile,
+    Revision, Routing, Violations, Zone, profile_limits as limits, validate_endpoints, validate_profile,
+    validate_settings, warn_profile,
 };
 use crate::state::{Change, Rejection};
 
@@ -149,7 +149,8 @@ fn read_settings(profile: &mut Profile, fields: &ProfilePatch, is_new: bool, vio
     fields.monitor.apply(&mut profile.monitor);
 }
 
-/// Reads the endpoints of a new profile. Priorities are given on all or on none (SET-12).
+/// Reads the endpoints of a new profile. Priorities are given on all or on none (SET-12). What is beyond the most that
+/// there may be is not told of for itself.
 fn read_endpoints(
     step: &mut Step<'_>,
     wishes: &[(String, EndpointPatch)],
@@ -159,7 +160,9 @@ fn read_endpoints(
     let some_have = wishes.iter().any(has_priority);
     let mut readings = Vec::with_capacity(wishes.len());
     for (place, (name, fields)) in wishes.iter().enumerate() {
-        violations.within(&format!("endpoints[{place}]"), |violations| {
+        let mut unheard = Violations::new();
+        let heard = if place < limits::ENDPOINTS_MAX { &mut *violations } else { &mut unheard };
+        heard.within(&format!("endpoints[{place}]"), |violations| {
             let mut reading = read_endpoint(step, name, None, fields, violations);
             if some_have && reading.priority.is_none() {
                 violations.add("priority", "is missing; priorities are given on all endpoints or on none");

@@ -49,13 +49,13 @@ fn inhabitants<'a>(state: &'a State, region: &'a Caseless) -> impl Iterator<Item
         .agents
         .values()
         .filter(move |agent| agent.region == *region && !agent.lost)
-        .map(|agent| format!("the agent '{}'", agent.name));
+        .map(|agent| format!("agent '{}'", agent.name));
     let endpoints = state.profiles.values().flat_map(move |profile| {
         profile
             .endpoints
             .iter()
             .filter(move |endpoint| endpoint.location.as_ref() == Some(region))
-            .map(move |endpoint| format!("the endpoint '{}/{}'", profile.name, endpoint.name))
+            .map(move |endpoint| format!("endpoint '{}/{}'", profile.name, endpoint.name))
     });
     agents.chain(endpoints)
 }

@@ -7,7 +7,7 @@ use super::lookup::{check_revision, name_some};
 use super::step::Step;
 use super::{lookup, names};
 use crate::model::{
-    Edit, Name, NameServer, NameServerDraft, Revision, Violations, Zone, ZonePatch, parse_mailbox,
+    Edit, Name, NameServer, NameServerDraft, Revision, Violations, Zone, ZonePatch, parse_mailbox, quote,
     validate_name_servers,
 };
 use crate::state::{Change, Rejection};
@@ -17,7 +17,7 @@ pub(super) fn create(step: &mut Step<'_>, text: &str, fields: &ZonePatch) -> Res
     let name = match Name::parse(text) {
         Ok(name) => Some(name),
         Err(fault) => {
-            violations.add("name", format!("'{}' {fault}", text.escape_debug()));
+            violations.add("name", format!("{} {fault}", quote(text)));
             None
         }
     };
@@ -76,7 +76,7 @@ pub(super) fn delete(
     let zone = lookup::zone(&step.state, name)?;
     check_revision("zone", &zone.name, zone.revision, if_revision)?;
     let profiles = names::profiles_of(&step.state, &zone.name);
-    let by = name_some(profiles.map(|profile| format!("the profile '{}'", profile.name)));
+    let by = name_some(profiles.map(|profile| format!("profile '{}'", profile.name)));
     if !by.is_empty() {
         return Err(Rejection::InUse { noun: "zone", name: zone.name.to_string(), by });
     }
@@ -90,7 +90,8 @@ fn store(step: &mut Step<'_>, zone: Zone) {
     step.state.zones.insert(zone.name.clone(), Arc::new(zone));
 }
 
-/// Reads and judges name servers, names and addresses as text.
+/// Reads and judges name servers, names and addresses as text. What is beyond the most that there may be is not told of
+/// for itself.
 fn read_name_servers(
     step: &Step<'_>,
     zone: Option<&Name>,
@@ -99,7 +100,9 @@ fn read_name_servers(
 ) -> Vec<NameServer> {
     let mut drafts = Vec::with_capacity(servers.len());
     for (place, (name, addresses)) in servers.iter().enumerate() {
-        violations.within(&format!("name_servers[{place}]"), |violations| {
+        let mut unheard = Violations::new();
+        let heard = if place < Zone::NAME_SERVERS_MAX { &mut *violations } else { &mut unheard };
+        heard.within(&format!("name_servers[{place}]"), |violations| {
             drafts.push(read_name_server(name, addresses, violations));
         });
     }
@@ -117,13 +120,16 @@ fn read_name_servers(
 }
 
 fn read_name_server(name: &str, addresses: &[String], violations: &mut Violations) -> NameServerDraft {
-    let name = Name::parse(name)
-        .map_err(|fault| violations.add("name", format!("'{}' {fault}", name.escape_debug())))
-        .ok();
+    let name =
+        Name::parse(name).map_err(|fault| violations.add("name", format!("{} {fault}", quote(name)))).ok();
     let addresses = addresses
         .iter()
         .enumerate()
-        .map(|(place, text)| read_address(&format!("addresses[{place}]"), text, violations))
+        .map(|(place, text)| {
+            let mut unheard = Violations::new();
+            let heard = if place < Zone::ADDRESSES_MAX { &mut *violations } else { &mut unheard };
+            read_address(&format!("addresses[{place}]"), text, heard)
+        })
         .collect();
     NameServerDraft { name, addresses }
 }
@@ -131,7 +137,7 @@ fn read_name_server(name: &str, addresses: &[String], violations: &mut Violation
 /// Reads an address, and leaves it to the validation whether it is a good one.
 fn read_address(field: &str, text: &str, violations: &mut Violations) -> Option<IpAddr> {
     text.parse()
-        .map_err(|_| violations.add(field, format!("'{}' is no IPv4 or IPv6 address", text.escape_debug())))
+        .map_err(|_| violations.add(field, format!("{} is no IPv4 or IPv6 address", quote(text))))
         .ok()
 }
 
@@ -140,7 +146,7 @@ fn read_mailbox(edit: &Edit<String>, before: Option<&Name>, violations: &mut Vio
         Edit::Keep => before.cloned(),
         Edit::Clear => None,
         Edit::Set(text) => parse_mailbox(text)
-            .map_err(|fault| violations.add("mailbox", format!("'{}' {fault}", text.escape_debug())))
+            .map_err(|fault| violations.add("mailbox", format!("{} {fault}", quote(text))))
             .ok(),
     }
 }

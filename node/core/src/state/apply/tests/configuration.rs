@@ -297,7 +297,7 @@ fn val_3_what_is_missing_is_guessed_at() {
     let delete = |name: &str| Action::DeleteProfile { name: name.into(), if_revision: None };
     assert_eq!(missing(cluster.apply(delete("wbe"))), ("profile", "web".into()));
     assert_eq!(missing(cluster.apply(delete("something"))), ("profile", String::new()));
-    assert_eq!(missing(cluster.apply(remove_endpoint("e9"))), ("endpoint", "e1".into()));
+    assert_eq!(missing(cluster.apply(remove_endpoint("e9"))), ("endpoint", "web/e1".into()));
     let zone = |name: &str| Action::DeleteZone { name: name.into(), if_revision: None };
     assert_eq!(missing(cluster.apply(zone("exmaple.com"))), ("zone", "example.com".into()));
     assert_eq!(missing(cluster.apply(zone("example..com"))), ("zone", "example.com".into()));
@@ -320,4 +320,22 @@ fn val_5_warnings_refuse_nothing() {
     assert_eq!(reply.warnings.len(), 1);
     assert_eq!(reply.warnings[0].field, "target");
     assert!(cluster.apply(add_endpoint("e3", target("a.example.net"))).unwrap().warnings.is_empty());
+}
+
+#[test]
+fn val_1_what_is_absurd_is_refused_in_few_words() {
+    let mut cluster = Cluster::new();
+    let wish = EndpointPatch { weight: Edit::Set(0), ..target(&"x".repeat(100_000)) };
+    let endpoints = (0..2_000).map(|_| ("a/b".repeat(10_000), wish.clone())).collect();
+    let found = faults(cluster.apply(create_profile(&"p".repeat(100_000), &"r.".repeat(10_000), endpoints)));
+    assert!(found.contains(&"endpoints: 2000 are too many; a profile has at most 200".to_owned()));
+    assert!(found.len() < 200 * 5, "{}", found.len());
+    assert!(found.iter().all(|fault| fault.len() < 1_000));
+    let addresses = vec!["nowhere"; 500];
+    let servers: Vec<(&str, &[&str])> = (0..500).map(|_| ("a..b", addresses.as_slice())).collect();
+    assert!(faults(cluster.apply(create_zone("b.example", &servers))).len() < 13 * 12);
+    match cluster.apply(Action::DeleteProfile { name: "y".repeat(100_000), if_revision: None }) {
+        Err(Rejection::NotFound { name, .. }) => assert!(name.len() < 1_000),
+        other => panic!("{other:?}"),
+    }
 }

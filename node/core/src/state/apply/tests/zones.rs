@@ -55,7 +55,7 @@ fn dns_1_zones_nest_without_taking_names() {
     let delete = |name: &str| Action::DeleteZone { name: name.into(), if_revision: None };
     assert_eq!(
         refusal(cluster.apply(delete("lb.example.com"))),
-        "the zone 'lb.example.com' is in use by the profile 'api'"
+        "the zone 'lb.example.com' is in use by profile 'api'"
     );
     cluster.apply(delete("com")).unwrap();
 }
@@ -122,8 +122,8 @@ fn set_14_a_region_in_use_stays() {
     cluster.apply(update_endpoint("e1", lives)).unwrap();
     let session = cluster.open("a1", "r1", 1);
     let delete = |name: &str| Action::DeleteRegion { name: name.into(), if_revision: None };
-    assert_eq!(refusal(cluster.apply(delete("r1"))), "the region 'r1' is in use by the agent 'a1'");
-    assert_eq!(refusal(cluster.apply(delete("r2"))), "the region 'r2' is in use by the endpoint 'web/e1'");
+    assert_eq!(refusal(cluster.apply(delete("r1"))), "the region 'r1' is in use by agent 'a1'");
+    assert_eq!(refusal(cluster.apply(delete("r2"))), "the region 'r2' is in use by endpoint 'web/e1'");
     cluster.apply(delete("r3")).unwrap();
     cluster.apply(Action::LoseAgent { agent: "a1".into(), session }).unwrap();
     cluster.apply(delete("r1")).unwrap();
