@@ -14,9 +14,9 @@ use crate::failure::Failure;
 /// How long one member may take to accept a connection before the next is tried.
 const CONNECT_MAX: Duration = Duration::from_secs(2);
 
-/// How often a quiet connection is tested, and how long the other side may take to answer: a stream whose member has
-/// gone without a word must end.
-const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(5));
+/// How often a quiet connection is tested, and how long the other side may take to answer: a member that hangs is told
+/// from one that waits for a leader, and a stream whose member has gone without a word ends.
+const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(2));
 
 /// The largest header block that is taken: a refusal carries its violations in one.
 const HEADERS_MAX: u32 = 1 << 20;

@@ -21,6 +21,9 @@ pub(crate) use stream::Heard;
 /// The largest message that is taken: a page of 1,000 profiles with all their endpoints and verdicts.
 pub(crate) const MESSAGE_MAX: usize = 64 << 20;
 
+/// What the member is told beyond the time that this side waits, so that this side ends the call and knows why.
+const GRACE: Duration = Duration::from_millis(200);
+
 /// What may happen to a call that was sent and not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -51,7 +54,7 @@ impl Attempt {
     /// The message, with the time that this try may take.
     pub(crate) fn request<M: Clone>(&self, message: &M) -> Request<M> {
         let mut request = Request::new(message.clone());
-        request.set_timeout(self.limit);
+        request.set_timeout(self.limit + GRACE);
         request
     }
 }
