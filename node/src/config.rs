@@ -139,6 +139,12 @@ impl Config {
                 format!("'{}' is not of the form http://HOST:PORT", self.grpc_advertise),
             );
         }
+        if self.grpc_listen == self.http_listen {
+            return refuse(
+                "http_listen",
+                format!("{} is grpc_listen as well: each needs its own", self.http_listen),
+            );
+        }
         if self.dev && listens.iter().any(|(_, address)| !address.ip().is_loopback()) {
             return refuse("dev", "goes with loopback addresses only".into());
         }

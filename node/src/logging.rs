@@ -44,7 +44,7 @@ fn filter(level: &str) -> Result<EnvFilter, String> {
     let given =
         std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty()).unwrap_or_else(|| level.to_owned());
     // What openraft has to say, `raft::narrator` says once; openraft repeats it with every message.
-    let quiet = [("openraft", "off"), ("h2", "warn"), ("hyper", "warn"), ("tower", "warn"), ("sled", "warn")];
+    let quiet = [("openraft", "off"), ("h2", "warn"), ("hyper", "warn"), ("tower", "warn"), ("sled", "off")];
     let quiet = quiet.into_iter().filter(|(library, _)| !given.contains(library));
     let directives =
         quiet.map(|(library, level)| format!("{library}={level}")).chain([given.clone()]).collect::<Vec<_>>();

@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("waymark-node: {error:#}");
+            eprintln!("waymark-node: {error}");
             ExitCode::FAILURE
         }
     }

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-use waymark_core::health::Check;
+use waymark_core::health::{Check, OutcomeClass};
 use waymark_core::model::EndpointId;
 
 use crate::assignment::{Assigned, Assignment, CHECKS_MAX, Update};
@@ -72,6 +72,7 @@ pub async fn run(settings: Settings, probe: Probe, stop: CancellationToken) -> R
         held_until: None,
         unanswered: None,
         panics: 0,
+        troubled: HashSet::new(),
         drain_deadline: None,
     };
     agent.serve(events, stop).await;
@@ -95,6 +96,8 @@ struct Agent {
     /// The lowest number that was sent and not acknowledged, and since when it is.
     unanswered: Option<(u64, Instant)>,
     panics: u64,
+    /// Endpoints whose last outcome was trouble of this agent's own.
+    troubled: HashSet<EndpointId>,
     drain_deadline: Option<Instant>,
 }
 
@@ -219,6 +222,7 @@ impl Agent {
     }
 
     fn note(&mut self, endpoint: EndpointId, report: ProbeReport, ended: Instant) {
+        self.tell_trouble(endpoint, &report);
         let dropped = self.backlog.dropped();
         let urgency = self.backlog.push(endpoint, report, ended.into_std());
         if dropped == 0 && self.backlog.dropped() > 0 {
@@ -233,6 +237,15 @@ impl Agent {
             Urgency::Soon => Instant::now() + REPORT_WAIT,
         };
         self.report_due = Some(self.report_due.map_or(due, |before| before.min(due)));
+    }
+
+    /// Trouble of this agent's own counts for nothing (PRB-9), so that no status will tell of it: the log does, once.
+    fn tell_trouble(&mut self, endpoint: EndpointId, report: &ProbeReport) {
+        if report.outcome.class != OutcomeClass::Agent {
+            self.troubled.remove(&endpoint);
+        } else if self.troubled.insert(endpoint) {
+            tracing::warn!(endpoint = endpoint.0, address = ?report.address, reason = report.detail, "cannot be probed from here");
+        }
     }
 
     // Reporting.
@@ -301,6 +314,7 @@ impl Agent {
                 "more checks than one agent takes on"
             );
         }
+        self.troubled.retain(|endpoint| !change.removed.contains(endpoint));
         self.reschedule(&change.removed, &change.renewed);
         if !change.renewed.is_empty() || !change.removed.is_empty() {
             self.backlog.retain(|endpoint| !change.concerns(endpoint));

@@ -91,6 +91,15 @@ fn clu_4_a_data_directory_that_cannot_be_used() {
     cluster.cli().ok("region set there --at 1,1");
     assert!(cluster.members[0].is_running());
 
+    let other = Member::new("m7", cluster.directory());
+    cluster.members[0].kill();
+    let mut arguments = other.arguments();
+    let at = arguments.iter().position(|argument| argument == "--data-dir").unwrap();
+    arguments[at + 1].clone_from(&data);
+    arguments.extend(["--log-level".into(), "off".into()]);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    assert_one_line(&run("waymark-node", &arguments), 1, &[&data, "'m1'", "'m7'"]);
+
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("m2");
     std::fs::write(&path, "not a directory").unwrap();

@@ -32,6 +32,12 @@ pub fn within<T>(limit: Duration, mut condition: impl FnMut() -> Result<T, Strin
     }
 }
 
+/// Lets `span` pass, for `why`: where a test is about what does not happen meanwhile, or about a moment of its own choice.
+#[expect(clippy::disallowed_methods, reason = "the passing of time is what is asked for")]
+pub fn let_pass(span: Duration, _why: &str) {
+    std::thread::sleep(span);
+}
+
 /// `Ok` if `claim` holds, else what was `seen`.
 pub fn claim(claim: bool, seen: impl Into<String>) -> Result<(), String> {
     if claim { Ok(()) } else { Err(seen.into()) }

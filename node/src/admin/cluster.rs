@@ -82,7 +82,7 @@ impl cluster_server::Cluster for ClusterService {
 /// Is it a URL with host and port, and nothing behind them?
 fn is_address(text: &str) -> bool {
     let Ok(uri) = text.parse::<Uri>() else { return false };
-    let is_grpc = matches!(uri.scheme_str(), Some("http" | "https"));
+    let is_grpc = uri.scheme_str() == Some("http");
     let is_whole =
         uri.host().is_some_and(|host| !host.is_empty()) && uri.port_u16().is_some_and(|port| port > 0);
     is_grpc && is_whole && uri.path() == "/" && uri.query().is_none()
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn clu_1_a_member_is_named_by_a_url_with_host_and_port() {
-        for good in ["http://192.0.2.12:7400", "http://[2001:db8::1]:7400/", "https://m2.example:7400"] {
+        for good in ["http://192.0.2.12:7400", "http://[2001:db8::1]:7400/", "http://m2.example:7400"] {
             assert!(is_address(good), "{good}");
         }
         for bad in [

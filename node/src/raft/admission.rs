@@ -112,7 +112,7 @@ fn place(seat: &Seat, found: &Description) -> Result<(u64, Node), MembershipErro
     }
     if let Some((known, _)) = members.iter().find(|(_, known)| known.grpc == *at && cluster_id.is_empty()) {
         return refused(format!(
-            "member {known} at {at} has lost its data: remove it before you add it again"
+            "member {known} at {at} has lost its data: give the new member addresses and a name of its own"
         ));
     }
     let number =

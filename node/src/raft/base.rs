@@ -139,7 +139,7 @@ impl Base {
             };
         }
         let publisher = chair.take().ok_or(SeatError::Broken)?;
-        let header = DataDir::new_header(cluster, member);
+        let header = DataDir::new_header(cluster, member, &self.config.name);
         let (data_dir, owner) = (self.data_dir.clone(), header.clone());
         let prepared = blocking(move || {
             log_opening::create(data_dir.path(), &owner).map_err(|error| log_refused(&data_dir, &error))?;
@@ -156,6 +156,11 @@ impl Base {
     }
 
     async fn reopen(self: &Arc<Self>, header: MemberHeader) -> Result<(), OpenError> {
+        if header.name != self.config.name {
+            // Two processes that are one member would vote twice (CLU-4).
+            let (dir, name) = (self.config.data_dir.clone(), self.config.name.clone());
+            return Err(OpenError::OtherMember { dir, owner: header.name, name });
+        }
         let publisher = self.chair.lock().await.take().expect("nobody else is here yet");
         self.start_consensus(header, publisher).await.map(drop)
     }

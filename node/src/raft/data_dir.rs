@@ -17,7 +17,7 @@ use prost::Message;
 use rustix::fs::{FlockOperation, flock};
 use waymark_proto::storage::v1::MemberHeader;
 
-use super::sled_backend::sync_dir;
+use super::sled_disk::sync_dir;
 
 /// The version of everything in the directory.
 const FORMAT_VERSION: u32 = 1;
@@ -56,8 +56,7 @@ pub enum DataDirError {
 }
 
 /// How a member whose data is lost comes back.
-pub(super) const REJOIN: &str =
-    "move the data directory away, start with an empty one, and add this member again from another member";
+pub(super) const REJOIN: &str = "move the data directory away and add a new member, with an empty one and a name and addresses of its own";
 
 /// A data directory that this process has for itself.
 #[derive(Debug)]
@@ -112,9 +111,10 @@ impl DataDir {
         }
     }
 
-    /// The header of the member `member_id` of `cluster_id`, in this version's format.
-    pub(super) fn new_header(cluster_id: &str, member_id: u64) -> MemberHeader {
-        MemberHeader { format_version: FORMAT_VERSION, cluster_id: cluster_id.to_owned(), member_id }
+    /// The header of the member `member_id` of `cluster_id`, called `name`, in this version's format.
+    pub(super) fn new_header(cluster_id: &str, member_id: u64, name: &str) -> MemberHeader {
+        let (cluster_id, name) = (cluster_id.to_owned(), name.to_owned());
+        MemberHeader { format_version: FORMAT_VERSION, cluster_id, member_id, name }
     }
 
     /// Says who this member is, durably and at once or not at all.
@@ -154,7 +154,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::take(dir.path()).unwrap();
         assert_eq!(data_dir.header().unwrap(), None);
-        let header = DataDir::new_header("0011", 3);
+        let header = DataDir::new_header("0011", 3, "m3");
         data_dir.write_header(&header).unwrap();
         assert_eq!(data_dir.header().unwrap(), Some(header));
         let path = dir.path().join(HEADER);
@@ -171,7 +171,7 @@ mod tests {
     fn a_later_format_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let data_dir = DataDir::take(dir.path()).unwrap();
-        let header = MemberHeader { format_version: 2, ..DataDir::new_header("0011", 3) };
+        let header = MemberHeader { format_version: 2, ..DataDir::new_header("0011", 3, "m3") };
         data_dir.write_header(&header).unwrap();
         assert!(matches!(data_dir.header(), Err(DataDirError::Version { found: 2, .. })));
     }

@@ -37,7 +37,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
 /// Where commands come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum Asker {
     /// A door of this member.
     Here,
     /// Another member, which takes this one for the leader: never forwarded once more.
@@ -46,13 +46,13 @@ pub(super) enum Origin {
 
 /// Commands of one caller. They stay together in one entry.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct Proposal {
     /// The commands.
     pub(super) commands: Vec<stored::Command>,
     /// Their size when encoded.
     pub(super) bytes: usize,
     /// Where they come from.
-    pub(super) origin: Origin,
+    pub(super) asker: Asker,
     /// When the caller gives up.
     pub(super) deadline: Instant,
     /// May they be in the log? Read by a caller that gives up, after it has closed `answer`.
@@ -61,7 +61,7 @@ pub(super) struct Job {
     pub(super) answer: oneshot::Sender<Result<Committed, ProposeError>>,
 }
 
-impl Job {
+impl Proposal {
     fn finish(self, outcome: Result<Committed, ProposeError>) {
         // The caller may have given up.
         let _ = self.answer.send(outcome);
@@ -81,13 +81,13 @@ enum Attempt {
 }
 
 /// Commits what comes through `queue`, until the member stops.
-pub(super) async fn run(base: Arc<Base>, mut queue: mpsc::Receiver<Job>) {
+pub(super) async fn run(base: Arc<Base>, mut queue: mpsc::Receiver<Proposal>) {
     let stop = base.stop.clone();
     let work = async {
         let mut held = None;
         loop {
             let Some(first) = (match held.take() {
-                Some(job) => Some(job),
+                Some(proposal) => Some(proposal),
                 None => queue.recv().await,
             }) else {
                 return;
@@ -101,24 +101,24 @@ pub(super) async fn run(base: Arc<Base>, mut queue: mpsc::Receiver<Job>) {
 }
 
 /// Adds to `first` what `next` has ready, up to the limits; returns too what is one too many.
-fn gather(first: Job, mut next: impl FnMut() -> Option<Job>) -> (Vec<Job>, Option<Job>) {
+fn gather(first: Proposal, mut next: impl FnMut() -> Option<Proposal>) -> (Vec<Proposal>, Option<Proposal>) {
     let (mut commands, mut bytes) = (first.commands.len(), first.bytes);
     let mut batch = vec![first];
-    while let Some(job) = next() {
-        commands += job.commands.len();
-        bytes += job.bytes;
+    while let Some(proposal) = next() {
+        commands += proposal.commands.len();
+        bytes += proposal.bytes;
         if commands > COMMANDS_MAX || bytes > GATHER_BYTES_MAX {
-            return (batch, Some(job));
+            return (batch, Some(proposal));
         }
-        batch.push(job);
+        batch.push(proposal);
     }
     (batch, None)
 }
 
-async fn commit(base: &Base, mut batch: Vec<Job>) {
+async fn commit(base: &Base, mut batch: Vec<Proposal>) {
     loop {
         batch = still_wanted(batch);
-        let Some(until) = batch.iter().map(|job| job.deadline).min() else { return };
+        let Some(until) = batch.iter().map(|proposal| proposal.deadline).min() else { return };
         let Some(seat) = base.seat() else { return fail(batch, &ProposeError::NotMember) };
         match attempt(base, &seat, &mut batch, until).await {
             Attempt::Committed(committed) => return share_out(batch, committed),
@@ -128,30 +128,30 @@ async fn commit(base: &Base, mut batch: Vec<Job>) {
     }
 }
 
-/// Without the jobs whose time is up or whose caller has gone.
-fn still_wanted(batch: Vec<Job>) -> Vec<Job> {
+/// Without the proposals whose time is up or whose caller has gone.
+fn still_wanted(batch: Vec<Proposal>) -> Vec<Proposal> {
     let now = Instant::now();
     let (late, wanted): (Vec<_>, Vec<_>) =
-        batch.into_iter().partition(|job| job.deadline <= now || job.answer.is_closed());
-    late.into_iter().for_each(Job::give_up);
+        batch.into_iter().partition(|proposal| proposal.deadline <= now || proposal.answer.is_closed());
+    late.into_iter().for_each(Proposal::give_up);
     wanted
 }
 
-fn fail(batch: Vec<Job>, error: &ProposeError) {
-    for job in batch {
-        job.finish(Err(error.clone()));
+fn fail(batch: Vec<Proposal>, error: &ProposeError) {
+    for proposal in batch {
+        proposal.finish(Err(error.clone()));
     }
 }
 
-fn share_out(batch: Vec<Job>, committed: Committed) {
+fn share_out(batch: Vec<Proposal>, committed: Committed) {
     let Committed { replies, index } = committed;
     let mut replies = VecDeque::from(replies);
-    for job in batch {
-        let count = job.commands.len();
+    for proposal in batch {
+        let count = proposal.commands.len();
         let enough = count <= replies.len();
         let own = replies.drain(..count.min(replies.len())).collect();
         // A leader that answers with too few replies is of no version that is known here.
-        job.finish(if enough {
+        proposal.finish(if enough {
             Ok(Committed { replies: own, index })
         } else {
             Err(ProposeError::OutcomeUnknown)
@@ -159,11 +159,11 @@ fn share_out(batch: Vec<Job>, committed: Committed) {
     }
 }
 
-async fn attempt(base: &Base, seat: &Seat, batch: &mut Vec<Job>, until: Instant) -> Attempt {
+async fn attempt(base: &Base, seat: &Seat, batch: &mut Vec<Proposal>, until: Instant) -> Attempt {
     match leader::find(&seat.metrics(), base.config.timers.leader_is_stale_after()) {
         Leader::Here => write(seat, batch, until).await,
         Leader::There(id, node) => {
-            let (own, strayed) = batch.drain(..).partition(|job| job.origin == Origin::Here);
+            let (own, strayed) = batch.drain(..).partition(|proposal| proposal.asker == Asker::Here);
             *batch = own;
             fail(strayed, &ProposeError::NoLeader);
             if batch.is_empty() {
@@ -179,23 +179,26 @@ async fn attempt(base: &Base, seat: &Seat, batch: &mut Vec<Job>, until: Instant)
     }
 }
 
-fn commands(batch: &[Job]) -> Vec<stored::Command> {
-    batch.iter().flat_map(|job| job.commands.iter().cloned()).collect()
+fn commands(batch: &[Proposal]) -> Vec<stored::Command> {
+    batch.iter().flat_map(|proposal| proposal.commands.iter().cloned()).collect()
 }
 
-/// From now on the commands may be in the log. Drops the jobs whose callers have gone meanwhile and were told that
+/// From now on the commands may be in the log. Drops the proposals whose callers have gone meanwhile and were told that
 /// theirs are not; returns for the others what was so before.
-fn mark_sent(batch: &mut Vec<Job>) -> Vec<bool> {
-    let before: Vec<bool> = batch.iter().map(|job| job.sent.swap(true, Ordering::SeqCst)).collect();
-    let (kept, before) =
-        batch.drain(..).zip(before).filter(|(job, _)| !job.answer.is_closed()).unzip::<_, _, Vec<_>, _>();
+fn mark_sent(batch: &mut Vec<Proposal>) -> Vec<bool> {
+    let before: Vec<bool> = batch.iter().map(|proposal| proposal.sent.swap(true, Ordering::SeqCst)).collect();
+    let (kept, before) = batch
+        .drain(..)
+        .zip(before)
+        .filter(|(proposal, _)| !proposal.answer.is_closed())
+        .unzip::<_, _, Vec<_>, _>();
     *batch = kept;
     before
 }
 
 /// Makes the batch one entry of the log, this member being the leader. Never waits for openraft alone: it may forget a
 /// deposed leader's writes.
-async fn write(seat: &Seat, batch: &mut Vec<Job>, until: Instant) -> Attempt {
+async fn write(seat: &Seat, batch: &mut Vec<Proposal>, until: Instant) -> Attempt {
     let term = seat.metrics().current_term;
     mark_sent(batch);
     if batch.is_empty() {
@@ -223,7 +226,7 @@ async fn write(seat: &Seat, batch: &mut Vec<Job>, until: Instant) -> Attempt {
 }
 
 /// Has the leader `id` propose the batch.
-async fn pass_on(seat: &Seat, batch: &mut Vec<Job>, until: Instant, id: u64, peer: Peer) -> Attempt {
+async fn pass_on(seat: &Seat, batch: &mut Vec<Proposal>, until: Instant, id: u64, peer: Peer) -> Attempt {
     let before = mark_sent(batch);
     if batch.is_empty() {
         return Attempt::Again;
@@ -239,8 +242,8 @@ async fn pass_on(seat: &Seat, batch: &mut Vec<Job>, until: Instant, id: u64, pee
         Ok(committed) => Attempt::Committed(committed),
         Err(Refusal::Perhaps) => Attempt::Again,
         Err(Refusal::Nothing) => {
-            for (job, was_sent) in batch.iter().zip(before) {
-                job.sent.store(was_sent, Ordering::SeqCst);
+            for (proposal, was_sent) in batch.iter().zip(before) {
+                proposal.sent.store(was_sent, Ordering::SeqCst);
             }
             Attempt::Again
         }
@@ -252,16 +255,19 @@ async fn pass_on(seat: &Seat, batch: &mut Vec<Job>, until: Instant, id: u64, pee
 mod tests {
     use super::*;
 
-    fn job(count: usize, bytes: usize) -> (Job, oneshot::Receiver<Result<Committed, ProposeError>>) {
+    fn proposal(
+        count: usize,
+        bytes: usize,
+    ) -> (Proposal, oneshot::Receiver<Result<Committed, ProposeError>>) {
         let (answer, receiver) = oneshot::channel();
         let deadline = Instant::now() + Duration::from_secs(5);
         let commands = vec![stored::Command::default(); count];
-        (Job { commands, bytes, origin: Origin::Here, deadline, sent: Arc::default(), answer }, receiver)
+        (Proposal { commands, bytes, asker: Asker::Here, deadline, sent: Arc::default(), answer }, receiver)
     }
 
     fn gathered(sizes: &[(usize, usize)]) -> (usize, bool) {
-        let mut jobs = sizes.iter().map(|(count, bytes)| job(*count, *bytes).0);
-        let (batch, left) = gather(jobs.next().unwrap(), || jobs.next());
+        let mut proposals = sizes.iter().map(|(count, bytes)| proposal(*count, *bytes).0);
+        let (batch, left) = gather(proposals.next().unwrap(), || proposals.next());
         (batch.len(), left.is_some())
     }
 
@@ -276,8 +282,8 @@ mod tests {
 
     #[tokio::test]
     async fn each_caller_gets_its_own_replies() {
-        let (one, first) = job(1, 1);
-        let (two, second) = job(2, 1);
+        let (one, first) = proposal(1, 1);
+        let (two, second) = proposal(2, 1);
         let reply = |revision| {
             Ok(waymark_core::state::Reply {
                 revision: waymark_core::model::Revision(revision),
@@ -294,10 +300,10 @@ mod tests {
 
     #[tokio::test]
     async fn who_gives_up_learns_whether_it_may_have_happened() {
-        let (unsent, answer) = job(1, 1);
+        let (unsent, answer) = proposal(1, 1);
         unsent.give_up();
         assert_eq!(answer.await.unwrap().unwrap_err(), ProposeError::NoLeader);
-        let (sent, answer) = job(1, 1);
+        let (sent, answer) = proposal(1, 1);
         let mut batch = vec![sent];
         assert_eq!(mark_sent(&mut batch), [false]);
         batch.remove(0).give_up();

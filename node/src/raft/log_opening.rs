@@ -8,12 +8,12 @@ use std::sync::Arc;
 use prost::Message;
 use waymark_proto::storage::v1 as stored;
 
-use super::backend::Backend;
 use super::convert;
 use super::key_space as keys;
+use super::log_disk::LogDisk;
 use super::log_store::{Bounds, LogStore, damaged, visit_entries};
 use super::log_writer::Writer;
-use super::sled_backend::SledBackend;
+use super::sled_disk::SledDisk;
 use super::types::LogId;
 use super::watermark::{Mark, Watermark};
 
@@ -63,20 +63,20 @@ pub(super) fn refuse_orphan(data_dir: &Path) -> Result<(), OpenLogError> {
     if !exists(data_dir) {
         return Ok(());
     }
-    let backend = SledBackend::open(&data_dir.join(FOLDER))?;
-    if is_blank(&backend)? { Ok(()) } else { Err(OpenLogError::Orphaned) }
+    let disk = SledDisk::open(&data_dir.join(FOLDER))?;
+    if is_blank(&disk)? { Ok(()) } else { Err(OpenLogError::Orphaned) }
 }
 
 /// Creates a log for `owner` in `data_dir`, empty and durable. One that is there already is kept if it is the owner's
 /// or nobody's, as after a crash at this very point.
 pub(super) fn create(data_dir: &Path, owner: &Identity) -> Result<(), OpenLogError> {
-    let backend = SledBackend::open(&data_dir.join(FOLDER))?;
-    match identity(&backend)? {
-        Some(found) if found != *owner && !is_blank(&backend)? => Err(OpenLogError::Foreign(Box::new(found))),
+    let disk = SledDisk::open(&data_dir.join(FOLDER))?;
+    match identity(&disk)? {
+        Some(found) if found != *owner && !is_blank(&disk)? => Err(OpenLogError::Foreign(Box::new(found))),
         _ => {
             let sealed = keys::seal(keys::IDENTITY, &owner.encode_to_vec());
-            backend.write(vec![(keys::IDENTITY.to_vec(), Some(sealed))])?;
-            Ok(backend.make_durable()?)
+            disk.write(vec![(keys::IDENTITY.to_vec(), Some(sealed))])?;
+            Ok(disk.make_durable()?)
         }
     }
 }
@@ -86,13 +86,13 @@ pub(super) fn open(data_dir: &Path, owner: &Identity) -> Result<LogStore, OpenLo
     if !exists(data_dir) {
         return Err(OpenLogError::Missing);
     }
-    let backend: Arc<dyn Backend> = Arc::new(SledBackend::open(&data_dir.join(FOLDER))?);
-    match identity(&*backend)? {
+    let disk: Arc<dyn LogDisk> = Arc::new(SledDisk::open(&data_dir.join(FOLDER))?);
+    match identity(&*disk)? {
         Some(found) if found == *owner => {}
         Some(found) => return Err(OpenLogError::Foreign(Box::new(found))),
         None => return Err(OpenLogError::Missing),
     }
-    let bounds = inspect(&*backend)?;
+    let bounds = inspect(&*disk)?;
     let needed = bounds.committed.map_or(0, |id| id.index + 1);
     if bounds.next() < needed {
         return Err(OpenLogError::Shortened { found: bounds.next(), expected: needed });
@@ -102,16 +102,16 @@ pub(super) fn open(data_dir: &Path, owner: &Identity) -> Result<LogStore, OpenLo
     if let Some(noted) = noted.filter(|noted| !noted.is_kept_by(&found)) {
         return Err(OpenLogError::Shortened { found: found.next, expected: noted.next });
     }
-    let writer = Writer::start(backend.clone(), watermark, found)?;
-    Ok(LogStore::new(backend, bounds, writer))
+    let writer = Writer::start(disk.clone(), watermark, found)?;
+    Ok(LogStore::new(disk, bounds, writer))
 }
 
 /// Reads everything, so that damage is found before this member votes.
-fn inspect(backend: &dyn Backend) -> io::Result<Bounds> {
-    let purged = metadata::<stored::LogId>(backend, keys::PURGED)?.map(convert::log_id);
+fn inspect(disk: &dyn LogDisk) -> io::Result<Bounds> {
+    let purged = metadata::<stored::LogId>(disk, keys::PURGED)?.map(convert::log_id);
     let mut last: Option<LogId> = purged;
     let first = purged.map_or(0, |id| id.index + 1);
-    visit_entries(backend, first, u64::MAX, &mut |entry| {
+    visit_entries(disk, first, u64::MAX, &mut |entry| {
         let expected = last.map_or(0, |id| id.index + 1);
         if entry.log_id.index != expected {
             return Err(damaged(keys::Damage::Gap(expected)));
@@ -122,25 +122,25 @@ fn inspect(backend: &dyn Backend) -> io::Result<Bounds> {
     Ok(Bounds {
         purged,
         last,
-        committed: metadata::<stored::LogId>(backend, keys::COMMITTED)?.map(convert::log_id),
-        vote: metadata::<stored::Vote>(backend, keys::VOTE)?.map(convert::vote),
+        committed: metadata::<stored::LogId>(disk, keys::COMMITTED)?.map(convert::log_id),
+        vote: metadata::<stored::Vote>(disk, keys::VOTE)?.map(convert::vote),
     })
 }
 
-fn identity(backend: &dyn Backend) -> io::Result<Option<Identity>> {
-    metadata(backend, keys::IDENTITY)
+fn identity(disk: &dyn LogDisk) -> io::Result<Option<Identity>> {
+    metadata(disk, keys::IDENTITY)
 }
 
 /// Has nothing but an identity ever been written?
-fn is_blank(backend: &dyn Backend) -> io::Result<bool> {
-    let bounds = inspect(backend)?;
+fn is_blank(disk: &dyn LogDisk) -> io::Result<bool> {
+    let bounds = inspect(disk)?;
     Ok(bounds.last.is_none() && bounds.vote.is_none())
 }
 
-fn metadata<M: Message + Default>(backend: &dyn Backend, key: &[u8]) -> io::Result<Option<M>> {
+fn metadata<M: Message + Default>(disk: &dyn LogDisk, key: &[u8]) -> io::Result<Option<M>> {
     let mut found = None;
     let after = [key, &[0]].concat();
-    backend.scan(key, &after, &mut |_, value| {
+    disk.scan(key, &after, &mut |_, value| {
         found = Some(value.to_vec());
         Ok(ControlFlow::Break(()))
     })?;

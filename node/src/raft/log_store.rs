@@ -12,9 +12,9 @@ use openraft::{AnyError, LogState, OptionalSend, RaftLogReader, StorageIOError};
 use prost::Message;
 use tokio::sync::oneshot;
 
-use super::backend::{Backend, Write};
 use super::convert;
 use super::key_space as keys;
+use super::log_disk::{LogDisk, Write};
 use super::log_writer::{Effect, Order, Writer, closed};
 use super::recent::{Budget, Recent, size};
 use super::types::{Entry, LogId, StorageError, TypeConfig, Vote};
@@ -65,19 +65,19 @@ struct Shared {
 }
 
 struct Open {
-    backend: Arc<dyn Backend>,
+    disk: Arc<dyn LogDisk>,
     writer: Writer,
     thread: JoinHandle<()>,
 }
 
 impl LogStore {
-    /// The log that `backend` holds; `bounds` tell of it, `writer` and `thread` write it.
+    /// The log that `disk` holds; `bounds` tell of it, `writer` and `thread` write it.
     pub(super) fn new(
-        backend: Arc<dyn Backend>,
+        disk: Arc<dyn LogDisk>,
         bounds: Bounds,
         (writer, thread): (Writer, JoinHandle<()>),
     ) -> Self {
-        let open = RwLock::new(Some(Open { backend, writer, thread }));
+        let open = RwLock::new(Some(Open { disk, writer, thread }));
         Self { shared: Arc::new(Shared { open, bounds: Mutex::new(bounds), recent: Mutex::default() }) }
     }
 
@@ -89,18 +89,18 @@ impl LogStore {
     /// Makes everything durable and lets the disk go; what is asked afterwards fails. May wait for the disk.
     pub(super) fn close(&self) {
         let open = self.shared.open.write().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-        if let Some(Open { backend, writer, thread }) = open {
+        if let Some(Open { disk, writer, thread }) = open {
             drop(writer);
             if thread.join().is_err() {
                 tracing::error!("the log's writer has panicked");
             }
-            drop(backend);
+            drop(disk);
         }
     }
 
-    fn backend(&self) -> io::Result<Arc<dyn Backend>> {
+    fn disk(&self) -> io::Result<Arc<dyn LogDisk>> {
         let open = self.shared.open.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-        Ok(open.as_ref().ok_or_else(closed)?.backend.clone())
+        Ok(open.as_ref().ok_or_else(closed)?.disk.clone())
     }
 
     fn send(&self, order: Order) {
@@ -135,16 +135,16 @@ impl LogStore {
         if let Some(entries) = locked(&self.shared.recent).range(from, to, limit) {
             return Ok(entries);
         }
-        let backend = self.backend()?;
-        tokio::task::spawn_blocking(move || read_entries(&*backend, from, to, limit)).await?
+        let disk = self.disk()?;
+        tokio::task::spawn_blocking(move || read_entries(&*disk, from, to, limit)).await?
     }
 
     /// Removes nothing yet: the writes that remove all records from `from` up to, but not including, `to`.
     async fn removals(&self, from: u64, to: u64) -> io::Result<Vec<Write>> {
-        let backend = self.backend()?;
+        let disk = self.disk()?;
         let collect = move || {
             let mut removals = Vec::new();
-            backend.scan(&keys::record_key(from, 0), &keys::record_key(to, 0), &mut |key, _| {
+            disk.scan(&keys::record_key(from, 0), &keys::record_key(to, 0), &mut |key, _| {
                 removals.push((key.to_vec(), None));
                 Ok(ControlFlow::Continue(()))
             })?;
@@ -155,15 +155,10 @@ impl LogStore {
 }
 
 /// Reads and checks entries from the disk.
-pub(super) fn read_entries(
-    backend: &dyn Backend,
-    from: u64,
-    to: u64,
-    limit: usize,
-) -> io::Result<Vec<Entry>> {
+pub(super) fn read_entries(disk: &dyn LogDisk, from: u64, to: u64, limit: usize) -> io::Result<Vec<Entry>> {
     let mut entries = Vec::new();
     let mut budget = Budget::new(limit);
-    visit_entries(backend, from, to, &mut |entry| {
+    visit_entries(disk, from, to, &mut |entry| {
         let admitted = budget.admits(size(&entry));
         if admitted {
             entries.push(entry);
@@ -175,14 +170,14 @@ pub(super) fn read_entries(
 
 /// Shows `visit` each entry from `from` up to, but not including, `to`, checked and decoded.
 pub(super) fn visit_entries(
-    backend: &dyn Backend,
+    disk: &dyn LogDisk,
     from: u64,
     to: u64,
     visit: &mut dyn FnMut(Entry) -> io::Result<ControlFlow<()>>,
 ) -> io::Result<()> {
     let mut assembler = keys::Assembler::default();
     let mut stopped = false;
-    backend.scan(&keys::record_key(from, 0), &keys::record_key(to, 0), &mut |key, value| {
+    disk.scan(&keys::record_key(from, 0), &keys::record_key(to, 0), &mut |key, value| {
         let Some((index, record)) = assembler.push(key, value).map_err(damaged)? else {
             return Ok(ControlFlow::Continue(()));
         };

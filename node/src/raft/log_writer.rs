@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::backend::{Backend, Write};
+use super::log_disk::{LogDisk, Write};
 use super::types::Vote;
 use super::watermark::{Mark, Watermark};
 
@@ -56,13 +56,12 @@ impl Writer {
     /// Starts the thread, which ends once the writer is dropped and everything is written and durable. `mark` is what
     /// the store holds.
     pub(super) fn start(
-        backend: Arc<dyn Backend>,
+        disk: Arc<dyn LogDisk>,
         watermark: Watermark,
         mark: Mark,
     ) -> io::Result<(Self, JoinHandle<()>)> {
         let (orders, queue) = sync_channel(QUEUE_MAX);
-        let desk =
-            Desk { backend, watermark, mark, failure: None, undurable: false, checked: Instant::now() };
+        let desk = Desk { disk, watermark, mark, failure: None, undurable: false, checked: Instant::now() };
         let thread = std::thread::Builder::new().name("log-writer".into()).spawn(move || desk.run(&queue))?;
         Ok((Self { orders }, thread))
     }
@@ -85,7 +84,7 @@ pub(super) fn closed() -> io::Error {
 }
 
 struct Desk {
-    backend: Arc<dyn Backend>,
+    disk: Arc<dyn LogDisk>,
     watermark: Watermark,
     mark: Mark,
     failure: Option<(io::ErrorKind, String)>,
@@ -149,16 +148,16 @@ impl Desk {
 
     fn try_write(&mut self, batch: Vec<Write>, durable: bool, mark: Mark, lowest: u64) -> io::Result<()> {
         if self.checked.elapsed() > CHECK_EVERY {
-            self.backend.check()?;
+            self.disk.check()?;
             self.checked = Instant::now();
         }
         if lowest < self.mark.next {
             self.watermark.lower(&Mark { next: lowest, ..self.mark })?;
         }
-        self.backend.write(batch)?;
+        self.disk.write(batch)?;
         self.undurable |= !durable;
         if durable {
-            self.backend.make_durable()?;
+            self.disk.make_durable()?;
             self.undurable = false;
             self.watermark.raise(&mark)?;
         }
@@ -169,7 +168,7 @@ impl Desk {
     fn flush_if_needed(&mut self) {
         if self.undurable && self.failure.is_none() {
             self.undurable = false;
-            let outcome = self.backend.make_durable();
+            let outcome = self.disk.make_durable();
             // There is nobody to tell; whoever writes next is told.
             let _ = self.remember_failure(outcome);
         }

@@ -66,6 +66,18 @@ pub enum OpenError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The data directory is another member's (CLU-4).
+    #[error(
+        "the data directory {dir} is that of the member '{owner}', and this one is called '{name}': give each member a directory of its own"
+    )]
+    OtherMember {
+        /// The data directory.
+        dir: PathBuf,
+        /// The member that it belongs to.
+        owner: String,
+        /// This member.
+        name: String,
+    },
     /// The snapshot is damaged (CLU-3).
     #[error("{reason}; {REJOIN}")]
     Snapshot {

@@ -3,7 +3,6 @@
 
 mod address;
 mod admission;
-mod backend;
 mod base;
 mod caller;
 mod compaction;
@@ -16,6 +15,7 @@ mod key_space;
 mod leader;
 mod leases;
 mod lessor;
+mod log_disk;
 mod log_opening;
 mod log_store;
 mod log_writer;
@@ -27,7 +27,7 @@ mod peer_service;
 mod proposer;
 mod raft_service;
 mod recent;
-mod sled_backend;
+mod sled_disk;
 mod snapshot;
 mod snapshot_file;
 mod state_machine;

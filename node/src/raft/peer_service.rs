@@ -11,7 +11,7 @@ use waymark_proto::peer::v1::peers_server::Peers;
 use super::admission::{self, admit};
 use super::base::{Base, SeatError};
 use super::forward::{Refusal, status};
-use super::gather::Origin;
+use super::gather::Asker;
 use super::leader::{self, Leader};
 use super::raft_service::addressed_seat;
 use super::{HeldSession, Leases, Membership, ProposeError, Proposer, convert};
@@ -91,7 +91,7 @@ impl Peers for PeerService {
         addressed_seat(&self.base, &request)?;
         let deadline = Instant::now() + Proposer::DEADLINE;
         let commands = request.into_inner().commands;
-        let committed = self.proposer.submit(commands, Origin::Forwarded, deadline).await;
+        let committed = self.proposer.submit(commands, Asker::Forwarded, deadline).await;
         let committed = committed.map_err(|error| status(&error))?;
         Ok(Response::new(wire::ProposeResponse {
             replies: committed.replies.iter().map(Into::into).collect(),

@@ -14,7 +14,7 @@ use waymark_proto::storage::v1 as stored;
 
 use super::base::{Base, Seat};
 use super::forward::{self, Committed, Refusal};
-use super::gather::{self, Job, Origin};
+use super::gather::{self, Asker, Proposal};
 use super::leader::{self, Leader};
 use crate::chance;
 
@@ -29,7 +29,7 @@ const READ_PAUSE: Duration = Duration::from_millis(20);
 #[derive(Clone, Debug)]
 pub struct Proposer {
     base: Arc<Base>,
-    queue: mpsc::Sender<Job>,
+    queue: mpsc::Sender<Proposal>,
 }
 
 /// What became of proposed commands: committed, applied on this member, visible in its view.
@@ -68,8 +68,8 @@ pub enum ProposeError {
 
 /// Starts the task that takes commands to the log.
 pub(super) fn start(base: &Arc<Base>) -> Proposer {
-    let (queue, jobs) = mpsc::channel(QUEUE_MAX);
-    base.tasks.spawn(gather::run(base.clone(), jobs));
+    let (queue, proposals) = mpsc::channel(QUEUE_MAX);
+    base.tasks.spawn(gather::run(base.clone(), proposals));
     Proposer { base: base.clone(), queue }
 }
 
@@ -83,7 +83,7 @@ impl Proposer {
     pub async fn propose(&self, commands: Vec<Command>) -> Result<Proposed, ProposeError> {
         let deadline = Instant::now() + Self::DEADLINE;
         let messages = commands.into_iter().map(marked).map(|command| stored::Command::from(&command));
-        let Committed { replies, index } = self.submit(messages.collect(), Origin::Here, deadline).await?;
+        let Committed { replies, index } = self.submit(messages.collect(), Asker::Here, deadline).await?;
         self.applied(index, deadline).await.map_err(|_| ProposeError::OutcomeUnknown)?;
         Ok(Proposed { replies, index })
     }
@@ -95,12 +95,12 @@ impl Proposer {
         self.applied(index, deadline).await
     }
 
-    /// Has `commands` committed, from `origin`. They must be readable by this version: an entry that is not would stop
+    /// Has `commands` committed, from `asker`. They must be readable by this version: an entry that is not would stop
     /// every member.
     pub(super) async fn submit(
         &self,
         commands: Vec<stored::Command>,
-        origin: Origin,
+        asker: Asker,
         deadline: Instant,
     ) -> Result<Committed, ProposeError> {
         if self.base.seat().is_none() {
@@ -121,8 +121,8 @@ impl Proposer {
         }
         let (answer, outcome) = oneshot::channel();
         let sent = Arc::new(AtomicBool::new(false));
-        let job = Job { commands, bytes, origin, deadline, sent: sent.clone(), answer };
-        self.queue.try_send(job).map_err(|error| match error {
+        let proposal = Proposal { commands, bytes, asker, deadline, sent: sent.clone(), answer };
+        self.queue.try_send(proposal).map_err(|error| match error {
             TrySendError::Full(_) => ProposeError::Busy,
             // This member is on its way out.
             TrySendError::Closed(_) => ProposeError::NoLeader,

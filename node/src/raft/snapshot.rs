@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use waymark_core::state::State;
 use waymark_proto::storage::v1::SnapshotHeader;
 
-use super::sled_backend::sync_dir;
+use super::sled_disk::sync_dir;
 use super::snapshot_file::{self, SnapshotFault};
 use super::types::SnapshotMeta;
 

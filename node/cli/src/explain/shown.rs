@@ -205,6 +205,14 @@ fn section(text: &mut String, title: &str, records: &[Record]) {
     }
 }
 
+impl Explanation {
+    /// The response code and the reason, which names the code itself where nothing is answered.
+    fn answer(&self) -> String {
+        let (rcode, reason) = (&self.rcode, &self.reason);
+        if reason.starts_with(rcode.as_str()) { reason.clone() } else { format!("{rcode}: {reason}") }
+    }
+}
+
 impl Shown for Explanation {
     const KIND: &'static str = "Explanation";
 
@@ -215,7 +223,7 @@ impl Shown for Explanation {
     fn text(&self, style: &Style) -> String {
         let pairs = [
             ("question", format!("{} {}", self.name, self.r#type)),
-            ("answer", format!("{}: {}", self.rcode, self.reason)),
+            ("answer", self.answer()),
             ("zone", self.zone.clone().unwrap_or_else(|| "none of ours".to_owned())),
             ("member", format!("{}, at log entry {}", self.member, self.applied)),
             ("client", format!("{} ({})", self.client, self.client_from)),

@@ -18,6 +18,9 @@ pub(crate) enum Verb {
         mut_arg("zone", |zone| zone.required(true)),
         mut_arg("relative_name", |name| name.required(true)),
         mut_arg("routing", |routing| routing.required(true)),
+        // What is not there yet has no revision and no field to send back; the API refuses both.
+        mut_arg("if_revision", |revision| revision.hide(true)),
+        mut_arg("unset", |unset| unset.hide(true)),
         after_help = "Examples:\n  \
 waymark profile create web --zone tm.example.com --relative-name web --routing priority --path /health\n  \
 waymark profile create db --zone tm.example.com --relative-name db --routing weighted --protocol tcp --port 5432"

@@ -83,7 +83,7 @@ async fn clu_1_a_log_without_the_file_that_names_its_owner_is_refused() {
     assert!(text.contains("the file 'member' beside it is missing"), "{text}");
     // Nor is it taken for another member's.
     let data_dir = DataDir::take(&stopped.config.data_dir).unwrap();
-    data_dir.write_header(&DataDir::new_header("other", 1)).unwrap();
+    data_dir.write_header(&DataDir::new_header("other", 1, "m1")).unwrap();
     data_dir.release();
     let text = refusal(&stopped.config).await.to_string();
     assert!(text.contains("it belongs to member 1 of cluster"), "{text}");

@@ -9,8 +9,8 @@ use openraft::storage::{RaftLogStorage, RaftLogStorageExt};
 use openraft::{EntryPayload, RaftLogReader};
 use tempfile::TempDir;
 
-use crate::raft::backend::{Backend, Visitor, Write};
 use crate::raft::data_dir::DataDir;
+use crate::raft::log_disk::{LogDisk, Visitor, Write};
 use crate::raft::log_opening::{self, Identity, OpenLogError};
 use crate::raft::log_store::{Bounds, LogStore};
 use crate::raft::log_writer::Writer;
@@ -18,7 +18,7 @@ use crate::raft::types::{Entry, LogId, Payload, Vote};
 use crate::raft::watermark::{Mark, Watermark};
 
 pub(super) fn owner() -> Identity {
-    DataDir::new_header("cluster", 1)
+    DataDir::new_header("cluster", 1, "m1")
 }
 
 pub(super) fn log_id(index: u64) -> LogId {
@@ -109,7 +109,7 @@ async fn a_message_takes_what_its_limit_allows_and_at_least_one_entry() {
 async fn clu_4_a_log_of_another_member_is_refused() {
     let (dir, log) = fresh();
     close(log).await;
-    for other in [DataDir::new_header("cluster", 2), DataDir::new_header("other", 1)] {
+    for other in [DataDir::new_header("cluster", 2, "m2"), DataDir::new_header("other", 1, "m1")] {
         assert!(matches!(log_opening::open(dir.path(), &other), Err(OpenLogError::Foreign(_))));
     }
     let empty = tempfile::tempdir().unwrap();
@@ -125,7 +125,7 @@ async fn clu_1_a_log_without_its_owners_name_is_refused_unless_it_is_empty() {
     append(&mut log, [entry(0, 1)]).await;
     close(log).await;
     assert!(matches!(log_opening::refuse_orphan(dir.path()), Err(OpenLogError::Orphaned)));
-    let renamed = log_opening::create(dir.path(), &DataDir::new_header("other", 1));
+    let renamed = log_opening::create(dir.path(), &DataDir::new_header("other", 1, "m1"));
     assert!(matches!(renamed, Err(OpenLogError::Foreign(_))));
 }
 
@@ -242,7 +242,7 @@ struct Failing {
     writes_left: AtomicU32,
 }
 
-impl Backend for Failing {
+impl LogDisk for Failing {
     fn scan(&self, _from: &[u8], _to: &[u8], _visit: &mut Visitor<'_>) -> io::Result<()> {
         Ok(())
     }
@@ -266,10 +266,10 @@ impl Backend for Failing {
 #[tokio::test]
 async fn clu_5_after_one_failed_flush_nothing_is_acknowledged_any_more() {
     let dir = tempfile::tempdir().unwrap();
-    let backend: Arc<dyn Backend> = Arc::new(Failing { writes_left: AtomicU32::new(3) });
+    let disk: Arc<dyn LogDisk> = Arc::new(Failing { writes_left: AtomicU32::new(3) });
     let (watermark, _) = Watermark::open(&dir.path().join("watermark")).unwrap();
-    let writer = Writer::start(backend.clone(), watermark, Mark::default()).unwrap();
-    let mut log = LogStore::new(backend, Bounds::default(), writer);
+    let writer = Writer::start(disk.clone(), watermark, Mark::default()).unwrap();
+    let mut log = LogStore::new(disk, Bounds::default(), writer);
     append(&mut log, [entry(0, 1)]).await;
     log.save_vote(&Vote::new(1, 1)).await.unwrap();
     assert!(log.blocking_append([entry(1, 1)]).await.is_err());

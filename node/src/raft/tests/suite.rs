@@ -20,7 +20,7 @@ struct Builder;
 impl StoreBuilder<TypeConfig, LogStore, StateMachine, TempDir> for Builder {
     async fn build(&self) -> Result<(TempDir, LogStore, StateMachine), StorageError> {
         let dir = tempfile::tempdir().unwrap();
-        let owner = DataDir::new_header("cluster", 1);
+        let owner = DataDir::new_header("cluster", 1, "m1");
         log_opening::create(dir.path(), &owner).unwrap();
         let log = log_opening::open(dir.path(), &owner).unwrap();
         let (snapshots, content) = Snapshots::open(dir.path()).unwrap();

@@ -11,12 +11,12 @@ pub(super) type Write = (Vec<u8>, Option<Vec<u8>>);
 pub(super) type Visitor<'a> = dyn FnMut(&[u8], &[u8]) -> io::Result<ControlFlow<()>> + 'a;
 
 /// An ordered map on a disk. Every call may wait for the disk: never to be made on an async worker.
-pub(super) trait Backend: Send + Sync + 'static {
+pub(super) trait LogDisk: Send + Sync + 'static {
     /// Shows `visit` each key from `from` up to, but not including, `to`, in order.
     fn scan(&self, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> io::Result<()>;
 
     /// Writes all of `batch` or nothing; the later of two writes to one key wins. Visible on return, durable only
-    /// after the next [`Backend::make_durable`].
+    /// after the next [`LogDisk::make_durable`].
     fn write(&self, batch: Vec<Write>) -> io::Result<()>;
 
     /// Returns once everything that was written survives a power loss.

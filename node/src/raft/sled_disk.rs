@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::thread;
 
-use super::backend::{Backend, Visitor, Write};
+use super::log_disk::{LogDisk, Visitor, Write};
 
 /// Enough for the whole log between two snapshots in its usual size.
 const CACHE_BYTES: u64 = 64 << 20;
@@ -21,7 +21,7 @@ const CACHE_BYTES: u64 = 64 << 20;
 const OPENER: &str = "log-opener";
 
 /// One sled database with one tree: a batch is atomic only inside a tree.
-pub(super) struct SledBackend {
+pub(super) struct SledDisk {
     database: sled::Db,
     tree: sled::Tree,
     /// sled's log file, once more, for `fdatasync`.
@@ -29,7 +29,7 @@ pub(super) struct SledBackend {
     blobs: PathBuf,
 }
 
-impl SledBackend {
+impl SledDisk {
     /// Opens or creates the database in `dir`. A panic of sled's is returned as an error of kind `InvalidData`.
     pub(super) fn open(dir: &Path) -> io::Result<Self> {
         silence_panics_of_the_opener();
@@ -59,13 +59,13 @@ impl SledBackend {
         if let Some(parent) = dir.parent() {
             sync_dir(parent)?;
         }
-        let backend = Self { database, tree, file, blobs: dir.join("blobs") };
-        backend.check()?;
-        Ok(backend)
+        let disk = Self { database, tree, file, blobs: dir.join("blobs") };
+        disk.check()?;
+        Ok(disk)
     }
 }
 
-impl Backend for SledBackend {
+impl LogDisk for SledDisk {
     fn scan(&self, from: &[u8], to: &[u8], visit: &mut Visitor<'_>) -> io::Result<()> {
         for item in self.tree.range(from..to) {
             let (key, value) = item.map_err(as_io)?;
@@ -108,7 +108,10 @@ pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
 fn as_io(error: sled::Error) -> io::Error {
     match error {
         sled::Error::Io(error) => error,
-        sled::Error::Corruption { .. } => io::Error::new(io::ErrorKind::InvalidData, error.to_string()),
+        sled::Error::Corruption { at, .. } => {
+            let place = at.map(|at| format!(" ({at:?})")).unwrap_or_default();
+            io::Error::new(io::ErrorKind::InvalidData, format!("its data is damaged{place}"))
+        }
         other => io::Error::other(other.to_string()),
     }
 }
