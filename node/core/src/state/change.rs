@@ -3,7 +3,7 @@
 use super::{EventId, State};
 use crate::model::{Caseless, Name, ProfileId, Revision, Violation};
 
-/// The result of [`super::apply`].
+/// The result of [`super::apply()`].
 #[derive(Clone, Debug)]
 pub struct Applied {
     /// The state afterwards: the one before, if the command was refused or changed nothing.

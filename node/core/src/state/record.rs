@@ -28,7 +28,7 @@ pub struct Remembered {
     pub reply: Result<Reply, Rejection>,
 }
 
-/// What the cluster agrees on. Changed by [`super::apply`] alone; a clone shares everything with its original.
+/// What the cluster agrees on. Changed by [`super::apply()`] alone; a clone shares everything with its original.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// The cluster's id; empty until it is founded.
