@@ -42,7 +42,9 @@ fn every_script_tells_the_truth() -> Result<()> {
 }
 
 fn scripts() -> Result<Vec<PathBuf>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenario/scripts");
+    // Asked when it runs: worktrees that share a target directory share the binary, too.
+    let package = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into());
+    let folder = Path::new(&package).join("scenario/scripts");
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
