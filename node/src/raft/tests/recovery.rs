@@ -34,7 +34,7 @@ async fn clu_4_a_wiped_log_under_a_kept_name_is_refused_in_one_line() {
     fs::remove_dir_all(stopped.config.data_dir.join("log")).unwrap();
     let text = refusal(&stopped.config).await.to_string();
     assert!(
-        text.lines().count() == 1 && text.contains("is missing") && text.contains("add this member again"),
+        text.lines().count() == 1 && text.contains("is missing") && text.contains("add a new member"),
         "{text}"
     );
 }

@@ -87,7 +87,7 @@ async fn clu_3_a_damaged_or_missing_snapshot_is_refused_in_one_line() {
         assert!(matches!(error, OpenError::Snapshot { .. }), "byte {at}: {error}");
         let text = error.to_string();
         assert!(
-            text.lines().count() == 1 && text.contains("checksum") && text.contains("add this member again"),
+            text.lines().count() == 1 && text.contains("checksum") && text.contains("add a new member"),
             "{text}"
         );
     }
