@@ -10,6 +10,9 @@ use harness::eventually;
 use harness::eventually::claim;
 use serde_json::Value;
 
+/// Demos choose the same ports while they are free: one at a time.
+static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 struct Demo {
     child: Child,
     output: std::path::PathBuf,
@@ -81,6 +84,7 @@ fn is_alive(pid: u64) -> bool {
 /// OPS-1: everything serves once it is described; the CLI's words and every address work; `--for` ends it by itself.
 #[test]
 fn ops_1_the_described_demo_serves_and_ends_by_itself() {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut demo = Demo::start(&["--headless", "--for", "20s"]);
     let described = demo.described();
     let zone = described["zone"].as_str().unwrap();
@@ -108,6 +112,7 @@ fn ops_1_the_described_demo_serves_and_ends_by_itself() {
 /// OPS-1: nothing stays behind when the demo is killed.
 #[test]
 fn ops_1_a_killed_demo_leaves_nothing_behind() {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut demo = Demo::start(&["--headless"]);
     let described = demo.described();
     assert!(pids(&described).into_iter().all(is_alive));
@@ -120,6 +125,7 @@ fn ops_1_a_killed_demo_leaves_nothing_behind() {
 /// OPS-4: told to end, the demo ends within seconds and leaves nothing behind.
 #[test]
 fn ops_1_a_demo_that_is_told_to_end_cleans_up() {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut demo = Demo::start(&["--headless"]);
     let described = demo.described();
     let pid = rustix::process::Pid::from_child(&demo.child);
