@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use stage::Stage;
 
@@ -63,17 +63,23 @@ fn main() {
 }
 
 fn run(arguments: &Arguments) {
+    // From here on a signal ends the demo in order, however early it comes.
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
+    let signals = runtime.block_on(async {
+        let listen = |kind| signal(kind).expect("signals can be listened for");
+        (listen(SignalKind::terminate()), listen(SignalKind::interrupt()))
+    });
     println!("Starting three members, three agents and five endpoints …");
     let stage = Stage::set();
+    stage.introduce();
     if let Some(path) = &arguments.json {
         let written = std::fs::write(path, stage.describe().to_string());
         written.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
-    stage.introduce();
     let deadline = arguments.limit.map(|limit| Instant::now() + limit);
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
     if arguments.headless || !screen::is_possible() {
-        runtime.block_on(until_told(deadline));
+        runtime.block_on(until_told(signals, deadline));
+        drop(stage);
     } else {
         screen::show(stage, &runtime, deadline);
     }
@@ -81,9 +87,7 @@ fn run(arguments: &Arguments) {
 }
 
 /// Waits for TERM, INT or the deadline.
-async fn until_told(deadline: Option<Instant>) {
-    let mut term = signal(SignalKind::terminate()).expect("signals can be listened for");
-    let mut int = signal(SignalKind::interrupt()).expect("signals can be listened for");
+async fn until_told((mut term, mut int): (Signal, Signal), deadline: Option<Instant>) {
     let limit = async {
         match deadline {
             Some(deadline) => tokio::time::sleep_until(deadline.into()).await,

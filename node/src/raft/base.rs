@@ -48,6 +48,9 @@ pub(super) struct Seat {
     pub(super) raft: Raft,
     /// Its snapshots.
     pub(super) snapshots: Arc<Snapshots>,
+    /// The last entry of the log when this process opened it. A leader that comes back resumes its term without knowing
+    /// how far it had committed: what it had acknowledged is no further than this, and no read may miss it (CLU-7).
+    pub(super) opened_at: u64,
     log: LogStore,
 }
 
@@ -183,13 +186,14 @@ impl Base {
             reach: Reach::default(),
         };
         let config = timers::checked(self.config.timers.config(member, self.config.compaction));
+        let opened_at = log.last_index();
         let raft = Raft::new(member, config, network, log.clone(), machine).await;
         let raft = raft.map_err(|error| OpenError::Raft(error.to_string()))?;
         let stop = self.stop.clone();
         self.tasks.spawn(timers::beat(raft.clone(), self.config.timers.heartbeat(), stop.clone()));
         self.tasks.spawn(compaction::watch(raft.clone(), backlog, stop.clone()));
         self.tasks.spawn(narrate(raft.clone(), stop));
-        let seat = Arc::new(Seat { cluster, member, raft, snapshots, log });
+        let seat = Arc::new(Seat { cluster, member, raft, snapshots, opened_at, log });
         self.seat.send_replace(Some(seat.clone()));
         Ok(seat)
     }

@@ -125,6 +125,11 @@ impl LogStore {
         receiver.await.map_err(|_| closed())?
     }
 
+    /// The index of the last entry, 0 for a log without any.
+    pub(super) fn last_index(&self) -> u64 {
+        self.bounds().last.map_or(0, |id| id.index)
+    }
+
     /// The entries from `from` up to, but not including, `to`, as far as they exist and `limit` bytes hold them.
     async fn read(&self, from: u64, to: u64, limit: usize) -> io::Result<Vec<Entry>> {
         let bounds = self.bounds();

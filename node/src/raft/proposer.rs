@@ -134,7 +134,7 @@ impl Proposer {
     /// majority (CLU-7).
     pub(super) async fn read_index(&self, seat: &Seat, deadline: Instant) -> Result<LogIndex, Refusal> {
         match timeout_at(deadline, seat.raft.get_read_log_id()).await {
-            Ok(Ok((index, _))) => Ok(LogIndex(index.map_or(0, |id| id.index))),
+            Ok(Ok((index, _))) => Ok(LogIndex(index.map_or(0, |id| id.index).max(seat.opened_at))),
             Ok(Err(_)) | Err(_) => Err(Refusal::Nothing),
         }
     }
