@@ -51,7 +51,7 @@ impl Lookup<'_> {
             RecordType::SOA if is_apex => return self.zone_soa(trace),
             RecordType::NS if is_apex => {
                 trace.reason(|| format!("zone data: the name servers of {}", zone.name));
-                let (answers, additional) = (zone_data::name_servers(zone), zone_data::glue(zone));
+                let (answers, additional) = (zone_data::name_servers(zone), zone_data::glue(zone, self.view));
                 return Found::Records { answers, additional };
             }
             _ => {}

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use super::{Record, RecordData, RecordType, Soa};
 use crate::model::{Name, Zone};
+use crate::state::View;
 
 /// The zone's SOA record for an answer section.
 pub(super) fn soa(zone: &Zone) -> Record {
@@ -23,12 +24,14 @@ pub(super) fn name_servers(zone: &Zone) -> Vec<Record> {
     without_duplicates(zone.name_servers.iter().map(|server| record(RecordData::Ns(server.name.clone()))))
 }
 
-/// The addresses of the name servers that lie in the zone.
-pub(super) fn glue(zone: &Zone) -> Vec<Record> {
-    let of_server = |name: &Name, addresses: &[IpAddr]| {
-        addresses.iter().map(|address| address_record(name, *address)).collect::<Vec<_>>()
-    };
-    without_duplicates(zone.name_servers.iter().flat_map(|server| of_server(&server.name, &server.addresses)))
+/// The addresses of the name servers that lie in the zone: the very ones that a question for them is answered with. A
+/// zone of ours nested in this one may give others than this one does.
+pub(super) fn glue(zone: &Zone, view: &View) -> Vec<Record> {
+    let in_zone = zone.name_servers.iter().filter(|server| !server.addresses.is_empty());
+    without_duplicates(in_zone.flat_map(|server| {
+        let addresses = view.name_server_addresses(&server.name);
+        addresses.iter().map(|address| address_record(&server.name, *address))
+    }))
 }
 
 /// Those of a name server's `addresses` that answer `record_type`; for ANY those for A, else those for AAAA (DNS-7).

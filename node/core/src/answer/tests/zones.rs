@@ -5,6 +5,7 @@ use crate::answer::Rcode;
 use crate::fixture::{add_profile, example_state, name, set_zone};
 use crate::health::EndpointStatus::Online;
 use crate::model::{Revision, Zone};
+use crate::state::State;
 use std::sync::Arc;
 
 /// DNS-2.
@@ -81,6 +82,22 @@ fn dns_1_the_closest_of_two_nested_zones_answers() {
     assert_eq!(answers(&apex), ["lb.example.com 3600 NS ns1.example.com."]);
     assert!(apex.additional.is_empty(), "the name server lies outside this zone");
     assert_eq!(negative(&ask(&state, "nope.example.com", RecordType::A)).1, "example.com");
+}
+
+/// DNS-1, RFC 2181 §5: a name server's name has one set of addresses, whoever is asked for it and in whatever section.
+#[test]
+fn dns_1_two_zones_cannot_give_a_name_server_two_sets_of_addresses() {
+    let mut state = example_state();
+    let name_server = "ns1.lb.example.com";
+    set_zone(&mut state, "example.com", &[(name_server, &["192.0.2.1"])]);
+    let address = |state: &State| lines(&ask(state, "example.com", RecordType::NS).additional);
+    // A nested zone without addresses for it takes none away.
+    set_zone(&mut state, "lb.example.com", &[("ns.example.net", &[])]);
+    assert_eq!(answers(&ask(&state, name_server, RecordType::A)), ["ns1.lb.example.com 3600 A 192.0.2.1"]);
+    assert_eq!(address(&state), ["ns1.lb.example.com 3600 A 192.0.2.1"]);
+    set_zone(&mut state, "lb.example.com", &[(name_server, &["192.0.2.2"])]);
+    assert_eq!(answers(&ask(&state, name_server, RecordType::A)), ["ns1.lb.example.com 3600 A 192.0.2.2"]);
+    assert_eq!(address(&state), ["ns1.lb.example.com 3600 A 192.0.2.2"]);
 }
 
 /// RFC 2181 §5: a set holds nothing twice.

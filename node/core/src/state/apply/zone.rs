@@ -86,8 +86,32 @@ pub(super) fn delete(
 }
 
 fn store(step: &mut Step<'_>, zone: Zone) {
+    warn_of_other_addresses(step, &zone);
     step.note(Change::Zone(zone.name.clone()));
     step.state.zones.insert(zone.name.clone(), Arc::new(zone));
+}
+
+/// VAL-5: a name server to which another zone around it gives other addresses. A name has one set of them, so the
+/// closest zone's are answered everywhere.
+fn warn_of_other_addresses(step: &mut Step<'_>, zone: &Zone) {
+    for (place, server) in zone.name_servers.iter().enumerate() {
+        let around = server.name.suffixes().filter_map(|suffix| step.state.zones.get(suffix));
+        let gives_others = |other: &&Arc<Zone>| {
+            other.name != zone.name
+                && other.name_server(&server.name).is_some_and(|same| {
+                    !same.addresses.is_empty()
+                        && !server.addresses.is_empty()
+                        && same.addresses != server.addresses
+                })
+        };
+        let Some(other) = around.into_iter().find(gives_others) else { continue };
+        let closest = if other.name.is_within(&zone.name) { &other.name } else { &zone.name };
+        let warning = format!(
+            "the zone '{}' gives '{}' other addresses; those of the closer zone, '{closest}', are answered",
+            other.name, server.name
+        );
+        step.warnings.add(&format!("name_servers[{place}].addresses"), warning);
+    }
 }
 
 /// Reads and judges name servers, names and addresses as text. What is beyond the most that there may be is not told of

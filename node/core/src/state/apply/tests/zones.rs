@@ -88,6 +88,25 @@ fn dns_16_name_servers_and_profiles_keep_apart() {
 }
 
 #[test]
+fn val_5_a_name_server_with_other_addresses_in_another_zone_is_told_of() {
+    let mut cluster = Cluster::new();
+    let create = |zone: &str, address: &str| create_zone(zone, &[("ns.lb.b.example", &[address])]);
+    assert!(cluster.apply(create("b.example", "192.0.2.1")).unwrap().warnings.is_empty());
+    let reply = cluster.apply(create("lb.b.example", "192.0.2.2")).unwrap();
+    let told: Vec<_> = reply.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "name_servers[0].addresses: the zone 'b.example' gives 'ns.lb.b.example' other addresses; those of the \
+             closer zone, 'lb.b.example', are answered"
+        ]
+    );
+    let fields = zone_fields(&[("ns.lb.b.example", &["192.0.2.2"])]);
+    let update = Action::UpdateZone { name: "b.example".into(), fields, if_revision: None };
+    assert!(cluster.apply(update).unwrap().warnings.is_empty());
+}
+
+#[test]
 fn val_1_all_of_a_zone_is_judged_at_once() {
     let mut cluster = Cluster::new();
     let servers: &[(&str, &[&str])] = &[
