@@ -12,17 +12,20 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use prost::Message;
-use rustix::fs::{FlockOperation, flock};
 use waymark_proto::storage::v1::MemberHeader;
 
+use super::file_lock::{lock, unlock};
 use super::sled_disk::sync_dir;
 
 /// The version of everything in the directory.
 const FORMAT_VERSION: u32 = 1;
 const HEADER: &str = "member";
 const LOCK: &str = "lock";
+/// A supervisor starts a killed member anew at once, when the old process may not have gone quite.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Why a data directory cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -67,23 +70,27 @@ pub(super) struct DataDir {
 }
 
 impl DataDir {
-    /// Takes the directory at `path`, creating it if need be.
+    /// Takes the directory at `path`, creating it if need be. Blocks its thread for a moment if another process has it.
     pub(super) fn take(path: &Path) -> Result<Self, DataDirError> {
         let failed = |error| DataDirError::Io { dir: path.to_owned(), error };
         fs::create_dir_all(path).map_err(failed)?;
         let options =
             File::options().read(true).write(true).create(true).truncate(false).open(path.join(LOCK));
-        let lock = options.map_err(failed)?;
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Self { path: path.to_owned(), lock: Mutex::new(Some(lock)) }),
-            Err(rustix::io::Errno::WOULDBLOCK) => Err(DataDirError::InUse(path.to_owned())),
-            Err(error) => Err(failed(error.into())),
+        let file = options.map_err(failed)?;
+        match lock(&file, LOCK_PATIENCE) {
+            Ok(()) => Ok(Self { path: path.to_owned(), lock: Mutex::new(Some(file)) }),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err(DataDirError::InUse(path.to_owned()))
+            }
+            Err(error) => Err(failed(error)),
         }
     }
 
     /// Lets others have it.
     pub(super) fn release(&self) {
-        self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        if let Some(file) = self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take() {
+            unlock(&file);
+        }
     }
 
     /// Where it is.
@@ -122,6 +129,12 @@ impl DataDir {
         let mut bytes = header.encode_to_vec();
         bytes.extend_from_slice(&crc32fast::hash(&bytes).to_be_bytes());
         replace_file(&self.path, HEADER, &bytes)
+    }
+}
+
+impl Drop for DataDir {
+    fn drop(&mut self) {
+        self.release();
     }
 }
 

@@ -9,6 +9,7 @@ mod compaction;
 mod connections;
 mod convert;
 mod data_dir;
+mod file_lock;
 mod forward;
 mod gather;
 mod key_space;

@@ -12,11 +12,17 @@ use std::panic;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::thread;
+use std::time::Duration;
 
+use super::file_lock::{lock, unlock};
 use super::log_disk::{LogDisk, Visitor, Write};
 
 /// Enough for the whole log between two snapshots in its usual size.
 const CACHE_BYTES: u64 = 64 << 20;
+
+/// sled holds a lock on its file until its last thread has ended, some moments after it was closed. No other process
+/// comes into question: the data directory has a lock of its own.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 
 const OPENER: &str = "log-opener";
 
@@ -43,6 +49,7 @@ impl SledDisk {
     }
 
     fn open_here(dir: &Path) -> io::Result<Self> {
+        await_unlocked(&dir.join("db"))?;
         let config = sled::Config::new()
             .path(dir)
             .mode(sled::Mode::HighThroughput)
@@ -100,6 +107,15 @@ impl LogDisk for SledDisk {
     }
 }
 
+/// Waits until `file`, if it is there, is not locked any more: sled itself would not wait.
+fn await_unlocked(file: &Path) -> io::Result<()> {
+    match File::open(file) {
+        Ok(file) => lock(&file, LOCK_PATIENCE).map(|()| unlock(&file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 /// Makes the names in `dir` durable.
 pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
@@ -127,4 +143,27 @@ fn silence_panics_of_the_opener() {
             }
         }));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn clu_3_a_log_that_was_closed_just_now_opens_once_its_lock_is_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(SledDisk::open(dir.path()).unwrap());
+        // What a process that was forked meanwhile does: it has the lock a moment longer.
+        let held = File::open(dir.path().join("db")).unwrap();
+        lock(&held, LOCK_PATIENCE).unwrap();
+        let path = dir.path().to_owned();
+        let (opened, opening) = mpsc::channel();
+        thread::spawn(move || opened.send(SledDisk::open(&path).map(drop)));
+        // Time to fail in, for an opener that does not wait.
+        assert!(opening.recv_timeout(Duration::from_millis(200)).is_err());
+        drop(held);
+        opening.recv_timeout(LOCK_PATIENCE).unwrap().unwrap();
+    }
 }
