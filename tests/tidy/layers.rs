@@ -37,8 +37,12 @@ fn the_doors_of_a_node_do_not_know_each_other() {
 }
 
 /// In core: a folder or file, and the later layers that it may not name.
-const CORE_FORBIDS: [(&str, &[&str]); 4] = [
-    ("model/", &["crate::health", "crate::state", "crate::routing", "crate::answer", "crate::explain"]),
+const CORE_FORBIDS: [(&str, &[&str]); 5] = [
+    (
+        "model/",
+        &["crate::geo", "crate::health", "crate::state", "crate::routing", "crate::answer", "crate::explain"],
+    ),
+    ("geo/", &["crate::health", "crate::state", "crate::routing", "crate::answer", "crate::explain"]),
     ("health/", &["crate::state", "crate::routing", "crate::answer", "crate::explain"]),
     ("state/", &["crate::answer", "crate::explain"]),
     ("routing/", &["crate::explain"]),

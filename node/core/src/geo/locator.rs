@@ -1,0 +1,53 @@
+//! Where a client is, by the operator's word first and by the database after it (RTE-8).
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use super::{GeoTable, RangeMap};
+use crate::model::{Place, PlaceSet, Span};
+
+/// Who said where an address is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocatedBy {
+    /// The geo table.
+    Database,
+    /// The operator, for a network in which the address lies.
+    Override,
+}
+
+/// Where an address is, and who said so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The place.
+    pub place: Place,
+    /// Who said so.
+    pub by: LocatedBy,
+}
+
+/// Locates clients by a geo table and by what the operator says in its place.
+#[derive(Clone, Debug)]
+pub struct Locator {
+    overrides: RangeMap<Place>,
+    /// The table with the overrides in it, or the very table if there are none.
+    table: Arc<GeoTable>,
+}
+
+impl Locator {
+    /// A locator. With overrides it makes a table of its own, in the time and the space that the table takes.
+    pub fn new(table: Arc<GeoTable>, overrides: RangeMap<Place>) -> Self {
+        let table = if overrides.is_empty() { table } else { table.with_overrides(&overrides).into() };
+        Self { overrides, table }
+    }
+
+    /// Where `address` is, if anybody knows.
+    pub fn locate(&self, address: IpAddr) -> Option<Location> {
+        let place = self.table.locate(address)?;
+        let is_override = !self.overrides.is_empty() && self.overrides.get(address).1.is_some();
+        Some(Location { place, by: if is_override { LocatedBy::Override } else { LocatedBy::Database } })
+    }
+
+    /// See [`GeoTable::span`].
+    pub fn span(&self, address: IpAddr, places: &PlaceSet, unlocated: bool) -> Span {
+        self.table.span(address, places, unlocated)
+    }
+}

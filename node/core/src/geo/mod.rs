@@ -1,0 +1,10 @@
+//! Where a client is: what is said of its address by tables, exactly and for how many addresses around it the same holds.
+
+mod half;
+mod locator;
+mod range_map;
+mod table;
+
+pub use locator::{LocatedBy, Location, Locator};
+pub use range_map::RangeMap;
+pub use table::{GeoDigest, GeoTable, OrderFault};
