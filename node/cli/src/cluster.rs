@@ -99,6 +99,8 @@ struct Member {
     http: String,
     /// Null if the member did not answer.
     applied: Option<u64>,
+    /// Why it takes no part in the cluster although it answers; null if it does.
+    trouble: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -119,8 +121,9 @@ struct ClusterStatus {
 
 impl From<wire::Member> for Member {
     fn from(message: wire::Member) -> Self {
-        let wire::Member { id, name, role, grpc, dns, http, applied } = message;
-        Self { id, name, role: words::role(role), grpc, dns, http, applied }
+        let wire::Member { id, name, role, grpc, dns, http, applied, trouble } = message;
+        let trouble = Some(trouble).filter(|text| !text.is_empty());
+        Self { id, name, role: words::role(role), grpc, dns, http, applied, trouble }
     }
 }
 
@@ -207,14 +210,22 @@ impl Shown for ClusterStatus {
             ("counter", self.counter.to_string()),
         ];
         pairs.extend(quorum);
-        format!("{}\n{}", table::pairs(style, &pairs), members_table(&self.members, style))
+        let troubles = self.members.iter().filter_map(|member| {
+            member.trouble.as_ref().map(|trouble| format!("member '{}': {trouble}\n", member.name))
+        });
+        let troubles: String = troubles.collect();
+        format!("{}\n{}{troubles}", table::pairs(style, &pairs), members_table(&self.members, style))
     }
 }
 
 fn members_table(members: &[Member], style: &Style) -> String {
     let mut shown = table::table(style, &["ID", "MEMBER", "ROLE", "GRPC", "DNS", "HTTP", "APPLIED"]);
     for member in members {
-        let applied = member.applied.map_or_else(|| "no answer".to_owned(), |applied| applied.to_string());
+        let applied = match (member.applied, &member.trouble) {
+            (Some(applied), _) => applied.to_string(),
+            (None, Some(_)) => "-".to_owned(),
+            (None, None) => "no answer".to_owned(),
+        };
         shown.add_row([
             Cell::new(member.id),
             Cell::new(&member.name),
@@ -243,15 +254,20 @@ mod tests {
             dns: "192.0.2.1:53".into(),
             http: "http://192.0.2.1:7401".into(),
             applied: Some(7),
+            trouble: "its disk is full".into(),
         };
         let status = wire::ClusterStatus { members: vec![member], last_log: 9, ..Default::default() };
-        let text = render(&ClusterStatus::from(status), Format::Json, &Style::default());
+        let text = render(&ClusterStatus::from(status.clone()), Format::Json, &Style::default());
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         let wanted = serde_json::json!({
             "id": 1, "name": "m1", "role": "follower", "grpc": "http://192.0.2.1:7400", "dns": "192.0.2.1:53",
             "http": "http://192.0.2.1:7401", "applied": 7,
+            "trouble": "its disk is full",
         });
         assert_eq!(json["members"][0], wanted);
+        let shown = ClusterStatus { cluster_id: Some("00ff".into()), ..status.clone().into() };
+        let text = render(&shown, Format::Table, &Style::default());
+        assert!(text.ends_with("member 'm1': its disk is full\n"), "{text}");
         assert_eq!((&json["lastLog"], &json["leaderId"]), (&9.into(), &serde_json::Value::Null));
     }
 

@@ -89,13 +89,14 @@ fn is_address(text: &str) -> bool {
 }
 
 fn member_message(member: raft::MemberStatus) -> Member {
-    let raft::MemberStatus { id, name, role, grpc, dns, http, applied } = member;
+    let raft::MemberStatus { id, name, role, grpc, dns, http, applied, trouble } = member;
     let role = match role {
         raft::Role::Leader => Role::Leader,
         raft::Role::Follower => Role::Follower,
         raft::Role::Learner => Role::Learner,
     };
-    Member { id: id.0, name, role: role.into(), grpc, dns, http, applied: applied.map(|applied| applied.0) }
+    let (applied, trouble) = (applied.map(|applied| applied.0), trouble.unwrap_or_default());
+    Member { id: id.0, name, role: role.into(), grpc, dns, http, applied, trouble }
 }
 
 #[cfg(test)]

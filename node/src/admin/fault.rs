@@ -50,6 +50,10 @@ pub(super) fn read(error: &ProposeError) -> Status {
             "no leader is known, so this member cannot tell whether it is up to date; a read with --stale (stale: \
              true) shows its own state",
         ),
+        // Another member may be asked: a read takes no room.
+        ProposeError::Storage(_) | ProposeError::Failed(_) => Status::unavailable(format!(
+            "{error}; a read with --stale (stale: true) shows this member's last state"
+        )),
         other => propose(other),
     }
 }
@@ -71,7 +75,7 @@ fn propose(error: &ProposeError) -> Status {
     let text = error.to_string();
     match error {
         ProposeError::NotMember => Status::failed_precondition(text),
-        ProposeError::NoLeader => Status::unavailable(text),
+        ProposeError::NoLeader | ProposeError::Failed(_) => Status::unavailable(text),
         ProposeError::OutcomeUnknown => Status::deadline_exceeded(text),
         ProposeError::Storage(_) | ProposeError::Busy => Status::resource_exhausted(text),
         ProposeError::Refused(_) => Status::invalid_argument(text),

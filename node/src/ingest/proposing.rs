@@ -138,7 +138,13 @@ impl Session {
     ) -> Result<(), Ending> {
         self.unsettled.fail();
         match (&error, content) {
-            (ProposeError::NotMember | ProposeError::Storage(_) | ProposeError::Refused(_), _) => {
+            (
+                ProposeError::NotMember
+                | ProposeError::Storage(_)
+                | ProposeError::Failed(_)
+                | ProposeError::Refused(_),
+                _,
+            ) => {
                 return Err(Ending::Failed(error));
             }
             // There may be a session now that this stream cannot tell from another stream's.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use openraft::error::{Fatal, InitializeError, RaftError};
 use tokio::sync::{Mutex, watch};
@@ -12,6 +13,7 @@ use waymark_proto::storage::v1::MemberHeader;
 
 use super::connections::Connections;
 use super::data_dir::{DataDir, DataDirError};
+use super::leader::{self, Leader};
 use super::log_opening::{self, OpenLogError};
 use super::log_store::LogStore;
 use super::narrator::{Reach, narrate};
@@ -19,7 +21,7 @@ use super::peer_client::Network;
 use super::snapshot::{SnapshotError, Snapshots};
 use super::state_machine::StateMachine;
 use super::types::{Metrics, Raft};
-use super::{MemberConfig, OpenError, compaction, timers};
+use super::{MemberConfig, OpenError, ProposeError, compaction, timers};
 use crate::publication::{Publisher, Reader};
 
 /// What the parts of a member share.
@@ -51,7 +53,10 @@ pub(super) struct Seat {
     /// The last entry of the log when this process opened it. A leader that comes back resumes its term without knowing
     /// how far it had committed: what it had acknowledged is no further than this, and no read may miss it (CLU-7).
     pub(super) opened_at: u64,
-    log: LogStore,
+    /// Its log.
+    pub(super) log: LogStore,
+    /// After this long without a majority's answer it leads in name only.
+    stale_after: Duration,
 }
 
 impl std::fmt::Debug for Seat {
@@ -69,6 +74,16 @@ impl Seat {
             metrics.running_state = Err(Fatal::Panicked);
         }
         metrics
+    }
+
+    /// Who leads.
+    pub(super) fn leader(&self) -> Leader {
+        leader::find(&self.metrics(), self.stale_after)
+    }
+
+    /// Why this member takes no part in consensus any more (CLU-5).
+    pub(super) fn failure(&self) -> Option<ProposeError> {
+        leader::failure(&self.metrics())
     }
 }
 
@@ -187,13 +202,14 @@ impl Base {
         };
         let config = timers::checked(self.config.timers.config(member, self.config.compaction));
         let opened_at = log.last_index();
+        let stale_after = self.config.timers.leader_is_stale_after();
         let raft = Raft::new(member, config, network, log.clone(), machine).await;
         let raft = raft.map_err(|error| OpenError::Raft(error.to_string()))?;
         let stop = self.stop.clone();
         self.tasks.spawn(timers::beat(raft.clone(), self.config.timers.heartbeat(), stop.clone()));
         self.tasks.spawn(compaction::watch(raft.clone(), backlog, stop.clone()));
         self.tasks.spawn(narrate(raft.clone(), stop));
-        let seat = Arc::new(Seat { cluster, member, raft, snapshots, opened_at, log });
+        let seat = Arc::new(Seat { cluster, member, raft, snapshots, opened_at, log, stale_after });
         self.seat.send_replace(Some(seat.clone()));
         Ok(seat)
     }

@@ -71,7 +71,7 @@ pub(super) fn status(error: &ProposeError) -> Status {
     let code = match error {
         ProposeError::NotMember | ProposeError::NoLeader => Code::FailedPrecondition,
         ProposeError::OutcomeUnknown => Code::Aborted,
-        ProposeError::Storage(_) => Code::DataLoss,
+        ProposeError::Storage(_) | ProposeError::Failed(_) => Code::DataLoss,
         ProposeError::Busy => Code::ResourceExhausted,
         ProposeError::Refused(_) => Code::InvalidArgument,
     };
@@ -81,9 +81,9 @@ pub(super) fn status(error: &ProposeError) -> Status {
 /// What `status` from the leader means. Only what certainly was not done counts as not done.
 pub(super) fn refusal(status: &Status) -> Refusal {
     match status.code() {
-        Code::FailedPrecondition => Refusal::Nothing,
+        // A leader that has failed leads no longer: what it had passed on already it does not answer like this.
+        Code::FailedPrecondition | Code::DataLoss => Refusal::Nothing,
         Code::ResourceExhausted => Refusal::Final(ProposeError::Busy),
-        Code::DataLoss => Refusal::Final(ProposeError::Storage(status.message().to_owned())),
         Code::InvalidArgument => Refusal::Final(ProposeError::Refused(status.message().to_owned())),
         _ if never_sent(status) => Refusal::Nothing,
         _ => Refusal::Perhaps,
@@ -98,6 +98,7 @@ mod tests {
     fn only_what_certainly_was_not_done_counts_as_not_done() {
         assert_eq!(refusal(&status(&ProposeError::NoLeader)), Refusal::Nothing);
         assert_eq!(refusal(&status(&ProposeError::NotMember)), Refusal::Nothing);
+        assert_eq!(refusal(&status(&ProposeError::Storage("full".into()))), Refusal::Nothing);
         assert_eq!(refusal(&status(&ProposeError::OutcomeUnknown)), Refusal::Perhaps);
         assert_eq!(refusal(&status(&ProposeError::Busy)), Refusal::Final(ProposeError::Busy));
         for code in [Code::Unavailable, Code::DeadlineExceeded, Code::Cancelled, Code::Unknown] {

@@ -160,7 +160,7 @@ fn share_out(batch: Vec<Proposal>, committed: Committed) {
 }
 
 async fn attempt(base: &Base, seat: &Seat, batch: &mut Vec<Proposal>, until: Instant) -> Attempt {
-    match leader::find(&seat.metrics(), base.config.timers.leader_is_stale_after()) {
+    match seat.leader() {
         Leader::Here => write(seat, batch, until).await,
         Leader::There(id, node) => {
             let (own, strayed) = batch.drain(..).partition(|proposal| proposal.asker == Asker::Here);
@@ -175,7 +175,14 @@ async fn attempt(base: &Base, seat: &Seat, batch: &mut Vec<Proposal>, until: Ins
             }
         }
         Leader::Unknown => Attempt::Again,
-        Leader::Failed(reason) => Attempt::Failed(ProposeError::Storage(reason)),
+        Leader::Failed(error) => {
+            // What was sent before may have reached a majority first.
+            let is_sent = |proposal: &Proposal| proposal.sent.load(Ordering::SeqCst);
+            let (sent, unsent) = batch.drain(..).partition(is_sent);
+            *batch = unsent;
+            fail(sent, &ProposeError::OutcomeUnknown);
+            Attempt::Failed(error)
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use openraft::ServerState;
 use openraft::error::Fatal;
 
+use super::ProposeError;
 use super::base::Seat;
 use super::types::{Metrics, Node};
 
@@ -17,17 +18,27 @@ pub(super) enum Leader {
     There(u64, Node),
     /// Nobody that is known to have a majority behind it.
     Unknown,
-    /// Consensus has failed on this member: what its disk said.
-    Failed(String),
+    /// Consensus has failed on this member.
+    Failed(ProposeError),
+}
+
+/// Why consensus has ended on a member, by its `metrics`; `None` while it runs, and when it was asked to stop.
+pub(super) fn failure(metrics: &Metrics) -> Option<ProposeError> {
+    match &metrics.running_state {
+        Ok(()) | Err(Fatal::Stopped) => None,
+        Err(Fatal::StorageError(error)) => Some(ProposeError::Storage(error.to_string())),
+        Err(Fatal::Panicked) => Some(ProposeError::Failed("its consensus has panicked".into())),
+    }
 }
 
 /// Who leads by `metrics`. openraft's leader stays one when it is cut off; here it is none after `stale_after` without
 /// an answer from a majority (CLU-7).
 pub(super) fn find(metrics: &Metrics, stale_after: Duration) -> Leader {
-    match &metrics.running_state {
-        Err(Fatal::Stopped) => return Leader::Unknown,
-        Err(error) => return Leader::Failed(error.to_string()),
-        Ok(()) => {}
+    if let Some(failure) = failure(metrics) {
+        return Leader::Failed(failure);
+    }
+    if metrics.running_state.is_err() {
+        return Leader::Unknown;
     }
     let Some(id) = metrics.current_leader else { return Leader::Unknown };
     if id == metrics.id {

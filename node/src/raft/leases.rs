@@ -12,7 +12,7 @@ use waymark_proto::peer::v1 as wire;
 
 use super::base::{Base, Seat};
 use super::forward::{peer, timed};
-use super::leader::{self, Leader};
+use super::leader::Leader;
 use super::lessor::{Lessor, SILENCE};
 use super::types::Node;
 use super::{ProposeError, Proposer};
@@ -95,7 +95,7 @@ async fn name_always(base: Arc<Base>, leases: Leases) {
         loop {
             ticks.tick().await;
             let sessions = leases.to_name();
-            match leader::find(&seat.metrics(), base.config.timers.leader_is_stale_after()) {
+            match seat.leader() {
                 Leader::Here => leases.name(&sessions),
                 Leader::There(id, node) if !sessions.is_empty() => {
                     name_to(&base, &seat, id, &node, sessions).await
@@ -131,14 +131,14 @@ async fn look_always(base: Arc<Base>, leases: Leases, proposer: Proposer) {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            let metrics = seat.metrics();
-            if leader::find(&metrics, base.config.timers.leader_is_stale_after()) != Leader::Here {
+            let term = seat.metrics().current_term;
+            if seat.leader() != Leader::Here {
                 continue;
             }
             let view = base.reader.view();
             let alive = view.state.agents.values().filter(|agent| !agent.lost);
             let alive = alive.map(|agent| HeldSession { agent: agent.name.clone(), session: agent.session });
-            let silent = locked(&leases.lessor).look(metrics.current_term, alive, Instant::now());
+            let silent = locked(&leases.lessor).look(term, alive, Instant::now());
             if !silent.is_empty() {
                 lose(&proposer, silent).await;
             }

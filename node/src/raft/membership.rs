@@ -63,6 +63,8 @@ pub struct MemberStatus {
     pub http: String,
     /// The last entry that it is known to have applied; `None` if it does not answer.
     pub applied: Option<LogIndex>,
+    /// Why it takes no part in the cluster although it answers.
+    pub trouble: Option<String>,
 }
 
 /// What this member knows of its cluster, without asking for a leader.
@@ -161,12 +163,11 @@ impl Membership {
         let deadline = Instant::now() + Self::DEADLINE;
         loop {
             let seat = self.base.seat().ok_or(ProposeError::NotMember)?;
-            let stale_after = self.base.config.timers.leader_is_stale_after();
-            let added = match leader::find(&seat.metrics(), stale_after) {
+            let added = match seat.leader() {
                 Leader::Here => Some(admit(self, &seat, address, deadline).await?),
                 Leader::There(id, node) => self.ask_to_admit(&seat, id, &node, address, deadline).await?,
                 Leader::Unknown => None,
-                Leader::Failed(reason) => return Err(ProposeError::Storage(reason).into()),
+                Leader::Failed(error) => return Err(error.into()),
             };
             match added {
                 Some((id, node)) => return Ok(self.listed(id, node).await),
@@ -199,7 +200,7 @@ impl Membership {
     async fn listed(&self, id: u64, node: Node) -> MemberStatus {
         let members = self.status().await.members;
         let known = members.into_iter().find(|member| member.id.0 == id);
-        known.unwrap_or_else(|| member_status(id, node, Role::Follower, None))
+        known.unwrap_or_else(|| member_status(id, node, Role::Follower, Standing::default()))
     }
 
     /// What this member knows, with each other member asked (within 1 s) how far it is.
@@ -219,7 +220,7 @@ impl Membership {
             };
         };
         let metrics = seat.metrics();
-        let leader = match leader::find(&metrics, self.base.config.timers.leader_is_stale_after()) {
+        let leader = match seat.leader() {
             Leader::Here => Some(seat.member),
             Leader::There(id, _) => Some(id),
             Leader::Unknown | Leader::Failed(_) => None,
@@ -245,20 +246,22 @@ impl Membership {
                 _ if voters.contains(id) => Role::Follower,
                 _ => Role::Learner,
             };
-            async move { member_status(*id, node.clone(), role, self.applied_by(seat, *id, node).await) }
+            async move { member_status(*id, node.clone(), role, self.standing(seat, *id, node).await) }
         });
         join_all(asked).await
     }
 
-    async fn applied_by(&self, seat: &Seat, id: u64, node: &Node) -> Option<LogIndex> {
+    async fn standing(&self, seat: &Seat, id: u64, node: &Node) -> Standing {
         if id == seat.member {
-            return Some(self.base.reader.view().applied);
+            let trouble = seat.failure().map(|error| error.to_string());
+            return Standing { applied: Some(self.base.reader.view().applied), trouble };
         }
-        let mut peer = peer(&self.base, seat, id, node).ok()?;
+        let Ok(mut peer) = peer(&self.base, seat, id, node) else { return Standing::default() };
         let asked = peer.describe(timed(wire::DescribeRequest {}, DESCRIBE_TIMEOUT));
-        let answer = timeout(DESCRIBE_TIMEOUT, asked).await.ok()?.ok()?.into_inner();
-        let is_it = answer.cluster_id == seat.cluster && answer.node.is_some_and(|node| node.id == id);
-        is_it.then_some(LogIndex(answer.applied))
+        match timeout(DESCRIBE_TIMEOUT, asked).await {
+            Ok(Ok(answer)) => standing_of(answer.into_inner(), seat, id),
+            Ok(Err(_)) | Err(_) => Standing::default(),
+        }
     }
 
     /// Returns once this member belongs to a cluster.
@@ -298,7 +301,23 @@ impl Membership {
     }
 }
 
-fn member_status(id: u64, node: Node, role: Role, applied: Option<LogIndex>) -> MemberStatus {
+/// What a member says of itself; nothing if it does not answer.
+#[derive(Default)]
+struct Standing {
+    applied: Option<LogIndex>,
+    trouble: Option<String>,
+}
+
+/// What the answer at the address of the member `id` of this cluster means.
+fn standing_of(answer: wire::DescribeResponse, seat: &Seat, id: u64) -> Standing {
+    let wire::DescribeResponse { node, cluster_id, applied, trouble } = answer;
+    let is_it = cluster_id == seat.cluster && node.is_some_and(|node| node.id == id);
+    let trouble = Some(trouble).filter(|text| is_it && !text.is_empty());
+    Standing { applied: is_it.then_some(LogIndex(applied)), trouble }
+}
+
+fn member_status(id: u64, node: Node, role: Role, standing: Standing) -> MemberStatus {
     let Node { name, grpc, dns, http } = node;
-    MemberStatus { id: MemberId(id), name, role, grpc, dns, http, applied }
+    let Standing { applied, trouble } = standing;
+    MemberStatus { id: MemberId(id), name, role, grpc, dns, http, applied, trouble }
 }

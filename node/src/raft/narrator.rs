@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use openraft::error::Fatal;
 use tokio_util::sync::CancellationToken;
 
+use super::leader::failure;
 use super::types::{Metrics, Raft};
 
 /// Tells who leads, and the end if it is a bad one, until `stop`.
@@ -16,7 +16,7 @@ pub(super) async fn narrate(raft: Raft, stop: CancellationToken) {
     loop {
         let (leadership, failure) = {
             let now = metrics.borrow_and_update();
-            (Leadership::of(&now), failure(&now))
+            (Leadership::of(&now), failure(&now).map(|error| error.to_string()))
         };
         if let Some(reason) = failure {
             tracing::error!(
@@ -39,13 +39,6 @@ pub(super) async fn narrate(raft: Raft, stop: CancellationToken) {
             }
             None => return,
         }
-    }
-}
-
-fn failure(metrics: &Metrics) -> Option<String> {
-    match &metrics.running_state {
-        Ok(()) | Err(Fatal::Stopped) => None,
-        Err(error) => Some(error.to_string()),
     }
 }
 

@@ -12,7 +12,7 @@ use super::admission::{self, admit};
 use super::base::{Base, SeatError};
 use super::forward::{Refusal, status};
 use super::gather::Asker;
-use super::leader::{self, Leader};
+use super::leader::Leader;
 use super::raft_service::addressed_seat;
 use super::{HeldSession, Leases, Membership, ProposeError, Proposer, convert};
 
@@ -44,6 +44,10 @@ impl Peers for PeerService {
         let id = seat.as_ref().map_or(0, |seat| seat.member);
         Ok(Response::new(wire::DescribeResponse {
             node: Some(convert::node_message(id, &self.base.config.node())),
+            trouble: seat
+                .as_ref()
+                .and_then(|seat| seat.failure())
+                .map_or(String::new(), |error| error.to_string()),
             cluster_id: seat.map(|seat| seat.cluster.clone()).unwrap_or_default(),
             applied: self.base.reader.view().applied.0,
         }))
@@ -121,8 +125,7 @@ impl Peers for PeerService {
         if sessions.len() > SESSIONS_MAX {
             return Err(Status::resource_exhausted(format!("a member may hold {SESSIONS_MAX} sessions")));
         }
-        let stale_after = self.base.config.timers.leader_is_stale_after();
-        if leader::find(&seat.metrics(), stale_after) != Leader::Here {
+        if seat.leader() != Leader::Here {
             return Err(Status::failed_precondition("this member does not lead"));
         }
         let held = |wire::HeldSession { agent, session }: &wire::HeldSession| HeldSession {

@@ -55,9 +55,12 @@ pub enum ProposeError {
     /// The commands may or may not be committed. A retry with the same command ids is safe.
     #[error("the outcome is unknown: the leader was lost while the change was being committed")]
     OutcomeUnknown,
-    /// This member's or the leader's store has failed.
-    #[error("the member's store has failed: {0}")]
+    /// Nothing was proposed: this member's store has failed, a full disk among the reasons (CLU-5).
+    #[error("this member's store has failed: {0}; see its log, mend that and restart it")]
     Storage(String),
+    /// Nothing was proposed: this member takes no part in consensus any more, for another reason.
+    #[error("this member takes no part in consensus any more: {0}; see its log and restart it")]
+    Failed(String),
     /// Too much is waiting already.
     #[error("too many commands are waiting to be committed; try again")]
     Busy,
@@ -143,8 +146,7 @@ impl Proposer {
         loop {
             let seat = self.base.seat().ok_or(ProposeError::NotMember)?;
             let within = deadline.saturating_duration_since(Instant::now());
-            let stale_after = self.base.config.timers.leader_is_stale_after();
-            let outcome = match leader::find(&seat.metrics(), stale_after) {
+            let outcome = match seat.leader() {
                 Leader::Here => self.read_index(&seat, deadline).await,
                 Leader::There(id, node) => match forward::peer(&self.base, &seat, id, &node) {
                     Ok(peer) => tokio::select! {
@@ -154,7 +156,7 @@ impl Proposer {
                     Err(error) => return Err(ProposeError::Refused(error.to_string())),
                 },
                 Leader::Unknown => Err(Refusal::Nothing),
-                Leader::Failed(reason) => return Err(ProposeError::Storage(reason)),
+                Leader::Failed(error) => return Err(error),
             };
             match outcome {
                 Ok(index) => return Ok(index),

@@ -100,6 +100,7 @@ fn member(id: u64, role: Role) -> MemberStatus {
         dns: format!("192.0.2.{id}:53"),
         http: format!("http://192.0.2.{id}:7401"),
         applied: Some(LogIndex(7)),
+        trouble: None,
     }
 }
 

@@ -16,6 +16,7 @@ async fn each_trouble_has_its_code() {
         (ProposeError::NoLeader, Code::Unavailable, "no leader"),
         (ProposeError::OutcomeUnknown, Code::DeadlineExceeded, "outcome is unknown"),
         (ProposeError::Storage("disk full".into()), Code::ResourceExhausted, "disk full"),
+        (ProposeError::Failed("panicked".into()), Code::Unavailable, "panicked"),
         (ProposeError::Busy, Code::ResourceExhausted, "try again"),
         (ProposeError::Refused("too long".into()), Code::InvalidArgument, "too long"),
     ] {

@@ -141,6 +141,51 @@ async fn clu_7_without_a_majority_nothing_is_confirmed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn clu_5_a_member_whose_store_fails_says_so_and_shows_its_last_state_while_the_others_go_on() {
+    let (_dir, mut members) = cluster(3).await;
+    members[0].set_region("before").await;
+    let failing = members.remove(leader(&members).await);
+    let seat = failing.membership.base.seat().unwrap();
+    tokio::task::spawn_blocking(move || seat.log.close()).await.unwrap();
+    // The entry at which it fails may be on its disk.
+    let unknown = failing.proposer.propose(vec![region("unsure")]).await.unwrap_err();
+    assert_eq!(unknown, ProposeError::OutcomeUnknown);
+    assert_failed(&failing, &members, |error| matches!(error, ProposeError::Storage(_))).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_5_a_member_whose_consensus_panics_says_so_and_the_others_go_on() {
+    let (_dir, mut members) = cluster(3).await;
+    members[0].set_region("before").await;
+    let failing = members.remove(leader(&members).await);
+    let seat = failing.membership.base.seat().unwrap();
+    seat.raft.external_request(|_| panic!("as the test wishes"));
+    until("it is noticed", || seat.failure().is_some()).await;
+    assert_failed(&failing, &members, |error| matches!(error, ProposeError::Failed(_))).await;
+}
+
+/// The member `failing` refuses at once, by `is_failure`, and shows its last state; the others replace it and know.
+async fn assert_failed(failing: &Running, others: &[Running], is_failure: impl Fn(&ProposeError) -> bool) {
+    let start = Instant::now();
+    let refused = failing.proposer.propose(vec![region("refused")]).await.unwrap_err();
+    assert!(is_failure(&refused), "{refused}");
+    let refused = failing.proposer.read_barrier().await.unwrap_err();
+    assert!(is_failure(&refused), "{refused}");
+    assert!(start.elapsed().as_secs_f64() < 1.0, "clients can turn to another member at once");
+    assert!(failing.has_region("before"));
+    others[0].set_region("after").await;
+    assert!(start.elapsed().as_secs_f64() < 4.0, "leadership moves");
+    others[1].proposer.read_barrier().await.unwrap();
+    assert!(others[1].has_region("after"));
+    for member in [failing, &others[0]] {
+        let status = member.membership.status().await;
+        let of = |running: &Running| status.members.iter().find(|listed| listed.id == running.id()).unwrap();
+        assert_eq!(of(failing).trouble, Some(refused.to_string()));
+        assert_eq!(of(&others[1]).trouble, None);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn cli_4_a_marked_command_is_carried_out_once_however_often_it_comes() {
     let (_dir, members) = cluster(3).await;
     let command = marked(77, region("once"));
