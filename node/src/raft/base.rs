@@ -16,7 +16,7 @@ use super::data_dir::{DataDir, DataDirError};
 use super::leader::{self, Leader};
 use super::log_opening::{self, OpenLogError};
 use super::log_store::LogStore;
-use super::narrator::{Reach, narrate};
+use super::narrator::{Reach, Refusals, narrate};
 use super::peer_client::Network;
 use super::snapshot::{SnapshotError, Snapshots};
 use super::state_machine::StateMachine;
@@ -30,6 +30,7 @@ pub(super) struct Base {
     pub(super) config: MemberConfig,
     pub(super) reader: Reader,
     pub(super) connections: Connections,
+    pub(super) refusals: Refusals,
     /// Asked to stop.
     pub(super) stop: CancellationToken,
     /// Everything that runs in the background.
@@ -113,6 +114,7 @@ impl Base {
             config,
             reader,
             connections: Connections::default(),
+            refusals: Refusals::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
             seat: watch::Sender::new(None),
@@ -126,7 +128,10 @@ impl Base {
         let data_dir = self.data_dir.clone();
         match blocking(move || data_dir.header()).await? {
             Some(header) => self.reopen(header).await,
-            None => self.refuse_orphaned_log().await,
+            None => {
+                tracing::info!("{}", ProposeError::NotMember);
+                self.refuse_orphaned_log().await
+            }
         }
     }
 
@@ -226,6 +231,9 @@ impl Base {
     /// Makes this member the only voter of a cluster, unless the cluster has begun.
     pub(super) async fn begin_cluster(&self, seat: &Seat) -> Result<(), Fatal<u64>> {
         let members = BTreeMap::from([(seat.member, self.config.node())]);
+        if seat.raft.is_initialized().await? {
+            return Ok(());
+        }
         match seat.raft.initialize(members).await {
             Ok(()) | Err(RaftError::APIError(InitializeError::NotAllowed(_))) => Ok(()),
             Err(RaftError::APIError(InitializeError::NotInMembers(error))) => {

@@ -7,9 +7,13 @@ use tonic::metadata::{Ascii, MetadataMap, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::{Request, Status};
 
+use super::data_dir::REJOIN;
+
 const CLUSTER: &str = "waymark-cluster";
 const FROM: &str = "waymark-from";
 const TO: &str = "waymark-to";
+/// A cluster's id is shorter; what is longer is not repeated as a whole.
+const CLUSTER_SHOWN_MAX: usize = 64;
 
 /// The member that sent a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,10 +58,25 @@ impl Interceptor for Introduction {
     }
 }
 
+/// Who a member without a cluster is asked to be: more than its operator expects, if it was wiped (CLU-4).
+pub(super) fn refuse_for_nobody<T>(request: &Request<T>) -> Status {
+    let metadata = request.metadata();
+    let (cluster, to) = (cluster_of(metadata), number(metadata, TO).unwrap_or_default());
+    Status::failed_precondition(format!(
+        "this member is empty, and others take it for member {to} of cluster '{cluster}': if it was that one, its data \
+         is lost, and it cannot come back as the same; {REJOIN}"
+    ))
+}
+
+fn cluster_of(metadata: &MetadataMap) -> &str {
+    let cluster = metadata.get(CLUSTER).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    cluster.get(..CLUSTER_SHOWN_MAX).unwrap_or(cluster)
+}
+
 /// The member of this cluster that sent `request` to `me`; refuses what comes from elsewhere or is for someone else.
 pub(super) fn identify<T>(request: &Request<T>, me: &Callee<'_>) -> Result<Caller, Status> {
     let metadata = request.metadata();
-    let cluster = metadata.get(CLUSTER).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let cluster = cluster_of(metadata);
     if cluster != me.cluster {
         let text =
             format!("this is a member of cluster {}, the request is for cluster '{cluster}'", me.cluster);

@@ -13,6 +13,7 @@ use waymark_proto::peer::v1 as wire;
 
 use super::admission::{self, admit};
 use super::base::{Base, Seat, SeatError};
+use super::data_dir::REJOIN;
 use super::forward::{peer, timed};
 use super::leader::{self, Leader};
 use super::types::{Metrics, Node};
@@ -311,9 +312,18 @@ struct Standing {
 /// What the answer at the address of the member `id` of this cluster means.
 fn standing_of(answer: wire::DescribeResponse, seat: &Seat, id: u64) -> Standing {
     let wire::DescribeResponse { node, cluster_id, applied, trouble } = answer;
-    let is_it = cluster_id == seat.cluster && node.is_some_and(|node| node.id == id);
-    let trouble = Some(trouble).filter(|text| is_it && !text.is_empty());
-    Standing { applied: is_it.then_some(LogIndex(applied)), trouble }
+    let stranger = |text: String| Standing { applied: None, trouble: Some(format!("{text}; {REJOIN}")) };
+    let (found, node) = convert::node(node.unwrap_or_default());
+    if cluster_id.is_empty() {
+        return stranger("it is empty, having lost its data".into());
+    }
+    if cluster_id != seat.cluster {
+        return stranger(format!("its data directory is that of a member of cluster {cluster_id}"));
+    }
+    if found != id {
+        return stranger(format!("member {found} '{}' answers at its address", node.name));
+    }
+    Standing { applied: Some(LogIndex(applied)), trouble: Some(trouble).filter(|text| !text.is_empty()) }
 }
 
 fn member_status(id: u64, node: Node, role: Role, standing: Standing) -> MemberStatus {

@@ -1,7 +1,7 @@
 //! Tells the log what consensus goes through, once for each change: who leads, which members cannot be reached, and
 //! that it has failed. openraft itself repeats such things several times a second.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio_util::sync::CancellationToken;
@@ -62,6 +62,32 @@ impl Leadership {
             Some(leader) => tracing::info!(term, leader, "another member leads"),
             None => tracing::info!(term, "no leader is known"),
         }
+    }
+}
+
+/// Refusals that are told: a member has few others to be taken for.
+const REFUSALS_MAX: usize = 16;
+
+/// What was refused to other members, each told once: they ask several times a second.
+#[derive(Debug, Default)]
+pub(super) struct Refusals {
+    told: Mutex<BTreeSet<String>>,
+}
+
+impl Refusals {
+    /// A request was refused for `reason`.
+    pub(super) fn tell(&self, reason: &str) {
+        let mut told = self.told.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if told.len() < REFUSALS_MAX && !told.contains(reason) {
+            told.insert(reason.to_owned());
+            tracing::error!("a request of another member is refused: {reason}");
+        }
+    }
+
+    /// Was something told that contains `part`?
+    #[cfg(test)]
+    pub(super) fn has_told(&self, part: &str) -> bool {
+        self.told.lock().is_ok_and(|told| told.iter().any(|text| text.contains(part)))
     }
 }
 

@@ -9,7 +9,7 @@ use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::raft_server::Raft;
 
 use super::base::{Base, Seat, blocking};
-use super::caller::{Callee, identify};
+use super::caller::{Callee, identify, refuse_for_nobody};
 use super::convert;
 use super::peer_client::append_answer_message;
 use super::snapshot::SnapshotData;
@@ -38,9 +38,11 @@ impl RaftService {
 
 /// The member's seat, if it has one and `request` is for whoever sits there.
 pub(super) fn addressed_seat<T>(base: &Base, request: &Request<T>) -> Result<Arc<Seat>, Status> {
-    let seat = base.seat().ok_or_else(|| Status::failed_precondition("this member belongs to no cluster"))?;
-    identify(request, &Callee { cluster: &seat.cluster, member: seat.member })?;
-    Ok(seat)
+    let identified = match base.seat() {
+        Some(seat) => identify(request, &Callee { cluster: &seat.cluster, member: seat.member }).map(|_| seat),
+        None => Err(refuse_for_nobody(request)),
+    };
+    identified.inspect_err(|status| base.refusals.tell(status.message()))
 }
 
 fn missing(field: &'static str) -> Status {

@@ -25,6 +25,40 @@ async fn clu_4_a_member_whose_disk_was_wiped_is_not_taken_for_itself() {
     assert_eq!(empty.membership.id(), None);
     members[0].set_region("eu").await;
     assert!(!empty.has_region("eu"));
+    let trouble = trouble(&members[0], 3).await;
+    assert!(trouble.contains("it is empty") && trouble.contains("add a new member"), "{trouble}");
+    assert!(empty.membership.base.refusals.has_told("this member is empty"), "its own log says so too");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_4_a_member_with_the_data_of_another_cluster_is_refused_and_both_sides_say_why() {
+    let (_dir, mut members) = cluster(3).await;
+    let (_other_dir, mut strangers) = cluster(3).await;
+    let stranger = strangers.remove(2).stop().await;
+    let stopped = members.remove(2).stop().await;
+    fs::remove_dir_all(&stopped.config.data_dir).unwrap();
+    fs::rename(&stranger.config.data_dir, &stopped.config.data_dir).unwrap();
+    let foreign = stopped.start().await;
+    let (own, other) = (cluster_id(&members[0]), cluster_id(&strangers[0]));
+    let told = format!("this is a member of cluster {other}, the request is for cluster '{own}'");
+    until("its log says why", || foreign.membership.base.refusals.has_told(&told)).await;
+    let trouble = trouble(&members[0], 3).await;
+    assert!(trouble.contains(&format!("that of a member of cluster {other}")), "{trouble}");
+    members[0].set_region("eu").await;
+    assert!(!foreign.has_region("eu"));
+}
+
+fn cluster_id(member: &Running) -> String {
+    member.reader.view().state.cluster.clone()
+}
+
+/// What `member` says is wrong with the member `id`.
+async fn trouble(member: &Running, id: u64) -> String {
+    eventually("the trouble is shown", || async {
+        let status = member.membership.status().await;
+        status.members.into_iter().find(|listed| listed.id.0 == id).and_then(|listed| listed.trouble).ok_or(())
+    })
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
