@@ -1,18 +1,20 @@
 //! What the parts of a member share, and the seat that it takes in a cluster: once, now or later.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use openraft::error::{Fatal, InitializeError, RaftError};
 use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tonic::Status;
 use waymark_proto::storage::v1::MemberHeader;
 
+use super::acknowledged::Acknowledged;
 use super::connections::Connections;
-use super::data_dir::{DataDir, DataDirError};
+use super::data_dir::{DataDir, DataDirError, REJOIN};
 use super::leader::{self, Leader};
 use super::log_opening::{self, OpenLogError};
 use super::log_store::LogStore;
@@ -56,6 +58,8 @@ pub(super) struct Seat {
     pub(super) opened_at: u64,
     /// Its log.
     pub(super) log: LogStore,
+    /// Set once it has turned out that the log has lost something.
+    loss: OnceLock<ProposeError>,
     /// After this long without a majority's answer it leads in name only.
     stale_after: Duration,
 }
@@ -79,12 +83,15 @@ impl Seat {
 
     /// Who leads.
     pub(super) fn leader(&self) -> Leader {
-        leader::find(&self.metrics(), self.stale_after)
+        match self.failure() {
+            Some(failure) => Leader::Failed(failure),
+            None => leader::find(&self.metrics(), self.stale_after),
+        }
     }
 
     /// Why this member takes no part in consensus any more (CLU-5).
     pub(super) fn failure(&self) -> Option<ProposeError> {
-        leader::failure(&self.metrics())
+        self.loss.get().cloned().or_else(|| leader::failure(&self.metrics()))
     }
 }
 
@@ -204,6 +211,7 @@ impl Base {
             member,
             pause: self.config.timers.heartbeat(),
             reach: Reach::default(),
+            acknowledged: Acknowledged::default(),
         };
         let config = timers::checked(self.config.timers.config(member, self.config.compaction));
         let opened_at = log.last_index();
@@ -214,9 +222,38 @@ impl Base {
         self.tasks.spawn(timers::beat(raft.clone(), self.config.timers.heartbeat(), stop.clone()));
         self.tasks.spawn(compaction::watch(raft.clone(), backlog, stop.clone()));
         self.tasks.spawn(narrate(raft.clone(), stop));
-        let seat = Arc::new(Seat { cluster, member, raft, snapshots, opened_at, log, stale_after });
+        let seat = Arc::new(Seat {
+            cluster,
+            member,
+            raft,
+            snapshots,
+            opened_at,
+            log,
+            loss: OnceLock::new(),
+            stale_after,
+        });
         self.seat.send_replace(Some(seat.clone()));
         Ok(seat)
+    }
+
+    /// Ends this member's part in consensus if its log does not hold the committed entry `acknowledged`, which it had
+    /// acknowledged to the one who asks: it must not vote, now or after a restart (CLU-2).
+    pub(super) async fn refuse_loss(&self, seat: &Seat, acknowledged: Option<u64>) -> Result<(), Status> {
+        let found = seat.log.last_index().max(self.reader.view().applied.0);
+        let Some(expected) = acknowledged.filter(|expected| *expected > found) else { return Ok(()) };
+        let text = format!(
+            "its data directory was put back to an older copy: its log goes up to entry {found}, and it had \
+             acknowledged up to {expected}; {REJOIN}"
+        );
+        let failure = seat.loss.get_or_init(|| {
+            tracing::error!("this member takes no part in consensus any more: {text}");
+            ProposeError::Failed(text)
+        });
+        timers::end(&seat.raft).await;
+        if let Err(error) = seat.log.note_acknowledged(expected).await {
+            tracing::error!(%error, "the loss could not be noted in the data directory: do not start this member again");
+        }
+        Err(Status::unavailable(failure.to_string()))
     }
 
     /// A log without the file that says whose it is may be all that is left of a member (CLU-1).

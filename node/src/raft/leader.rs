@@ -27,16 +27,15 @@ pub(super) fn failure(metrics: &Metrics) -> Option<ProposeError> {
     match &metrics.running_state {
         Ok(()) | Err(Fatal::Stopped) => None,
         Err(Fatal::StorageError(error)) => Some(ProposeError::Storage(error.to_string())),
-        Err(Fatal::Panicked) => Some(ProposeError::Failed("its consensus has panicked".into())),
+        Err(Fatal::Panicked) => {
+            Some(ProposeError::Failed("its consensus has panicked; see its log and restart it".into()))
+        }
     }
 }
 
 /// Who leads by `metrics`. openraft's leader stays one when it is cut off; here it is none after `stale_after` without
-/// an answer from a majority (CLU-7).
+/// an answer from a majority (CLU-7). Asked of a consensus that has not failed.
 pub(super) fn find(metrics: &Metrics, stale_after: Duration) -> Leader {
-    if let Some(failure) = failure(metrics) {
-        return Leader::Failed(failure);
-    }
     if metrics.running_state.is_err() {
         return Leader::Unknown;
     }

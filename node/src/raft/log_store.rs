@@ -130,6 +130,11 @@ impl LogStore {
         self.bounds().last.map_or(0, |id| id.index)
     }
 
+    /// Notes that the entry `index` was acknowledged, though it is not there: this log is not opened again.
+    pub(super) async fn note_acknowledged(&self, index: u64) -> io::Result<()> {
+        self.write(Vec::new(), Effect::Grow(index + 1)).await
+    }
+
     /// The entries from `from` up to, but not including, `to`, as far as they exist and `limit` bytes hold them.
     async fn read(&self, from: u64, to: u64, limit: usize) -> io::Result<Vec<Entry>> {
         let bounds = self.bounds();

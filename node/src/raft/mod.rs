@@ -1,6 +1,7 @@
 //! Consensus: everything that knows openraft and sled is below here. The doors see four handles: [`Proposer`],
 //! [`Membership`], [`Leases`] and the publication's reader.
 
+mod acknowledged;
 mod address;
 mod admission;
 mod base;

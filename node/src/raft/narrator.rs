@@ -31,6 +31,8 @@ pub(super) async fn narrate(raft: Raft, stop: CancellationToken) {
         }
         match stop.run_until_cancelled(metrics.changed()).await {
             Some(Ok(())) => {}
+            // It was ended on purpose, and the purpose has been told.
+            Some(Err(_)) if metrics.borrow().running_state.is_err() => return,
             Some(Err(_)) => {
                 tracing::error!(
                     "consensus has ended unexpectedly: this member takes no part in it until it is restarted"

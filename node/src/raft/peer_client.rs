@@ -18,6 +18,7 @@ use tonic::{Request, Response, Status};
 use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::append_entries_response::Kind;
 
+use super::acknowledged::Acknowledged;
 use super::caller::Introduction;
 use super::connections::{BadAddress, Connections, Purpose, RaftPeer};
 use super::convert;
@@ -45,6 +46,8 @@ pub(super) struct Network {
     pub(super) pause: Duration,
     /// Who cannot be reached.
     pub(super) reach: Reach,
+    /// Who has acknowledged what.
+    pub(super) acknowledged: Acknowledged,
 }
 
 /// A client of one other member.
@@ -108,10 +111,20 @@ impl RaftNetwork<TypeConfig> for PeerClient {
             previous: rpc.prev_log_id.as_ref().map(convert::log_id_message),
             entries: rpc.entries.iter().map(convert::record).collect(),
             commit: rpc.leader_commit.as_ref().map(convert::log_id_message),
+            acknowledged: self.network.acknowledged.by(self.target),
         };
         let mut client = self.raft(Purpose::Log).map_err(|error| Unreachable::new(&error))?;
         let answer = self.answer(client.append_entries(request(message, &option))).await?;
-        append_answer(answer).map_err(|error| NetworkError::new(&error).into())
+        let answer = append_answer(answer).map_err(|error| NetworkError::new(&error))?;
+        let upto = match &answer {
+            AppendEntriesResponse::Success => {
+                rpc.entries.last().map(|entry| entry.log_id).or(rpc.prev_log_id)
+            }
+            AppendEntriesResponse::PartialSuccess(matching) => *matching,
+            AppendEntriesResponse::Conflict | AppendEntriesResponse::HigherVote(_) => None,
+        };
+        self.network.acknowledged.note(self.target, upto, rpc.leader_commit);
+        Ok(answer)
     }
 
     async fn vote(

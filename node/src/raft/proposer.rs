@@ -59,7 +59,7 @@ pub enum ProposeError {
     #[error("this member's store has failed: {0}; see its log, mend that and restart it")]
     Storage(String),
     /// Nothing was proposed: this member takes no part in consensus any more, for another reason.
-    #[error("this member takes no part in consensus any more: {0}; see its log and restart it")]
+    #[error("this member takes no part in consensus any more: {0}")]
     Failed(String),
     /// Too much is waiting already.
     #[error("too many commands are waiting to be committed; try again")]

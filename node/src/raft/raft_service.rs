@@ -39,7 +39,9 @@ impl RaftService {
 /// The member's seat, if it has one and `request` is for whoever sits there.
 pub(super) fn addressed_seat<T>(base: &Base, request: &Request<T>) -> Result<Arc<Seat>, Status> {
     let identified = match base.seat() {
-        Some(seat) => identify(request, &Callee { cluster: &seat.cluster, member: seat.member }).map(|_| seat),
+        Some(seat) => {
+            identify(request, &Callee { cluster: &seat.cluster, member: seat.member }).map(|_| seat)
+        }
         None => Err(refuse_for_nobody(request)),
     };
     identified.inspect_err(|status| base.refusals.tell(status.message()))
@@ -49,9 +51,10 @@ fn missing(field: &'static str) -> Status {
     Status::invalid_argument(convert::MissingField(field).to_string())
 }
 
-/// This member's consensus has failed or ended.
-fn failed(error: &impl std::error::Error) -> Status {
-    Status::unavailable(format!("consensus has stopped on this member: {error}"))
+/// The consensus of `seat` has failed or ended.
+fn failed(seat: &Seat, error: &impl std::error::Error) -> Status {
+    let reason = seat.failure().map(|failure| failure.to_string());
+    Status::unavailable(reason.unwrap_or_else(|| format!("consensus has stopped on this member: {error}")))
 }
 
 #[tonic::async_trait]
@@ -61,7 +64,9 @@ impl Raft for RaftService {
         request: Request<wire::AppendEntriesRequest>,
     ) -> Result<Response<wire::AppendEntriesResponse>, Status> {
         let seat = self.seat(&request)?;
-        let wire::AppendEntriesRequest { vote, previous, entries, commit } = request.into_inner();
+        let wire::AppendEntriesRequest { vote, previous, entries, commit, acknowledged } =
+            request.into_inner();
+        self.base.refuse_loss(&seat, acknowledged).await?;
         let entries = entries.into_iter().map(convert::entry).collect::<Result<Vec<_>, _>>();
         let rpc = AppendEntriesRequest {
             vote: convert::vote(vote.ok_or_else(|| missing("vote"))?),
@@ -69,7 +74,7 @@ impl Raft for RaftService {
             entries: entries.map_err(|error| Status::invalid_argument(error.to_string()))?,
             leader_commit: commit.map(convert::log_id),
         };
-        let answer = seat.raft.append_entries(rpc).await.map_err(|error| failed(&error))?;
+        let answer = seat.raft.append_entries(rpc).await.map_err(|error| failed(&seat, &error))?;
         Ok(Response::new(append_answer_message(answer)))
     }
 
@@ -83,7 +88,7 @@ impl Raft for RaftService {
             vote: convert::vote(vote.ok_or_else(|| missing("vote"))?),
             last_log_id: last_log.map(convert::log_id),
         };
-        let answer = seat.raft.vote(rpc).await.map_err(|error| failed(&error))?;
+        let answer = seat.raft.vote(rpc).await.map_err(|error| failed(&seat, &error))?;
         Ok(Response::new(wire::VoteResponse {
             vote: Some(convert::vote_message(&answer.vote)),
             granted: answer.vote_granted,
@@ -108,8 +113,8 @@ impl Raft for RaftService {
         let data = receive(&seat, first.data, parts).await?;
         let snapshot = Snapshot { meta: meta_of(&header), snapshot: Box::new(data) };
         tracing::info!(index = ?snapshot.meta.last_log_id, "a snapshot has arrived from the leader");
-        let installed =
-            seat.raft.install_full_snapshot(vote, snapshot).await.map_err(|error| failed(&error))?;
+        let installed = seat.raft.install_full_snapshot(vote, snapshot).await;
+        let installed = installed.map_err(|error| failed(&seat, &error))?;
         Ok(answer(installed.vote))
     }
 }

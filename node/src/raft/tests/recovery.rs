@@ -1,8 +1,9 @@
 //! Members that lost something, were interrupted, or are not who they were.
 
 use std::fs;
+use std::path::Path;
 
-use super::running::{Running, cluster, eventually, until};
+use super::running::{Running, cluster, eventually, leader, until};
 use crate::raft::data_dir::DataDir;
 use crate::raft::{Member, MemberConfig, MembershipError, OpenError};
 
@@ -48,6 +49,54 @@ async fn clu_4_a_member_with_the_data_of_another_cluster_is_refused_and_both_sid
     assert!(!foreign.has_region("eu"));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_2_a_member_whose_data_was_put_back_takes_no_part_and_says_why() {
+    let (_dir, mut members) = cluster(3).await;
+    let leading = leader(&members).await;
+    let stopped = members.remove((leading + 1) % 3).stop().await;
+    let data_dir = stopped.config.data_dir.clone();
+    let old = data_dir.with_extension("old");
+    copy(&data_dir, &old);
+    let member = stopped.start().await;
+    for name in ["eu", "us"] {
+        members[0].set_region(name).await;
+    }
+    until("it has acknowledged them", || member.has_region("us")).await;
+    let id = member.id();
+    let stopped = member.stop().await;
+    fs::remove_dir_all(&data_dir).unwrap();
+    fs::rename(&old, &data_dir).unwrap();
+
+    let config = stopped.config.clone();
+    let member = stopped.start().await;
+    let seat = member.membership.base.seat().unwrap();
+    until("it notices", || seat.failure().is_some()).await;
+    let trouble = trouble(&members[0], id.0).await;
+    assert!(
+        trouble.contains("put back to an older copy") && trouble.contains("add a new member"),
+        "{trouble}"
+    );
+    members[0].set_region("ap").await;
+    assert!(!member.has_region("us") && !member.has_region("ap"), "it does not follow any more");
+    // Nor may it vote after a restart, when the leader that knew may be gone.
+    drop(seat);
+    member.stop().await;
+    let text = refusal(&config).await.to_string();
+    assert!(text.lines().count() == 1 && text.contains("its end is lost"), "{text}");
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
 fn cluster_id(member: &Running) -> String {
     member.reader.view().state.cluster.clone()
 }
@@ -56,7 +105,12 @@ fn cluster_id(member: &Running) -> String {
 async fn trouble(member: &Running, id: u64) -> String {
     eventually("the trouble is shown", || async {
         let status = member.membership.status().await;
-        status.members.into_iter().find(|listed| listed.id.0 == id).and_then(|listed| listed.trouble).ok_or(())
+        status
+            .members
+            .into_iter()
+            .find(|listed| listed.id.0 == id)
+            .and_then(|listed| listed.trouble)
+            .ok_or(())
     })
     .await
 }
