@@ -13,7 +13,7 @@ use super::key_space as keys;
 use super::log_disk::LogDisk;
 use super::log_store::{Bounds, LogStore, damaged, visit_entries};
 use super::log_writer::Writer;
-use super::sled_disk::SledDisk;
+use super::sled_disk::{SledDisk, sync_dir};
 use super::types::LogId;
 use super::watermark::{Mark, Watermark};
 
@@ -48,6 +48,12 @@ pub(super) enum OpenLogError {
         /// The index after the last entry that was acknowledged.
         expected: u64,
     },
+    /// How far it was acknowledged is not known any more.
+    #[error(
+        "the file '{WATERMARK}' beside it is missing or damaged, so that nobody knows whether its end is lost: restore it \
+         together with the log"
+    )]
+    Unnoted,
     /// It cannot be read, or not all of it.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -97,10 +103,18 @@ pub(super) fn open(data_dir: &Path, owner: &Identity) -> Result<LogStore, OpenLo
     if bounds.next() < needed {
         return Err(OpenLogError::Shortened { found: bounds.next(), expected: needed });
     }
-    let (watermark, noted) = Watermark::open(&data_dir.join(WATERMARK))?;
     let found = Mark { next: bounds.next(), vote: bounds.vote.unwrap_or_default() };
-    if let Some(noted) = noted.filter(|noted| !noted.is_kept_by(&found)) {
-        return Err(OpenLogError::Shortened { found: found.next, expected: noted.next });
+    let (watermark, noted) = Watermark::open(&data_dir.join(WATERMARK))?;
+    match noted {
+        Some(noted) if noted.is_kept_by(&found) => {}
+        Some(noted) => return Err(OpenLogError::Shortened { found: found.next, expected: noted.next }),
+        // The first opening. No crash leaves a log that holds something without the note: nothing is written to the
+        // log before the note and its name are durable, and it is written over in place.
+        None if bounds.is_blank() => {
+            watermark.lower(&found)?;
+            sync_dir(data_dir)?;
+        }
+        None => return Err(OpenLogError::Unnoted),
     }
     let writer = Writer::start(disk.clone(), watermark, found)?;
     Ok(LogStore::new(disk, bounds, writer))
@@ -133,8 +147,7 @@ fn identity(disk: &dyn LogDisk) -> io::Result<Option<Identity>> {
 
 /// Has nothing but an identity ever been written?
 fn is_blank(disk: &dyn LogDisk) -> io::Result<bool> {
-    let bounds = inspect(disk)?;
-    Ok(bounds.last.is_none() && bounds.vote.is_none())
+    Ok(inspect(disk)?.is_blank())
 }
 
 fn metadata<M: Message + Default>(disk: &dyn LogDisk, key: &[u8]) -> io::Result<Option<M>> {

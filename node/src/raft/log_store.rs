@@ -45,6 +45,11 @@ impl Bounds {
         self.last.map_or(0, |id| id.index + 1)
     }
 
+    /// Has nothing ever been written?
+    pub(super) fn is_blank(&self) -> bool {
+        self.last.is_none() && self.vote.is_none()
+    }
+
     /// The index of the first entry.
     fn first(&self) -> u64 {
         self.purged.map_or(0, |id| id.index + 1)

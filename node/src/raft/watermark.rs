@@ -3,7 +3,8 @@
 //! sled takes a damaged end of its file for one that was never written and opens without it. Consensus must not: what
 //! is missing may have been acknowledged, and a vote may have gone back (CLU-2). The note is written after each flush of
 //! the store and never before, so it is never ahead of it; being left to the operating system, it costs a microsecond
-//! and survives everything but a power loss, after which it may be old, which only makes it say less. Where the log is
+//! and survives everything but a power loss, after which it may be old, which only makes it say less. It is smaller than
+//! a disk's sector and written over in place, so it is never half new. Where the log is
 //! cut back on purpose, the lower note is made durable first.
 
 use std::fs::File;
@@ -62,7 +63,7 @@ pub(super) struct Watermark {
 }
 
 impl Watermark {
-    /// Opens or creates the note at `path` and reads it; `None` if it is new or was torn by a power loss.
+    /// Opens or creates the note at `path` and reads it; `None` if it is new or damaged.
     pub(super) fn open(path: &Path) -> io::Result<(Self, Option<Mark>)> {
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
         let mut bytes = [0; LEN];
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_read_back_and_a_torn_one_says_nothing() {
+    fn a_note_is_read_back_and_a_damaged_one_says_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("watermark");
         let mark = Mark { next: 12, vote: Vote::new_committed(3, 2) };

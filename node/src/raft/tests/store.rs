@@ -106,6 +106,31 @@ async fn a_message_takes_what_its_limit_allows_and_at_least_one_entry() {
 }
 
 #[tokio::test]
+async fn clu_3_a_log_whose_note_is_missing_or_damaged_is_refused_unless_it_is_empty() {
+    let (dir, mut log) = fresh();
+    append(&mut log, (0..9).map(|index| entry(index, 100))).await;
+    close(log).await;
+    let note = dir.path().join("log.watermark");
+    let kept = fs::read(&note).unwrap();
+    let flipped: Vec<u8> = kept.iter().map(|byte| byte ^ 1).collect();
+    for damaged in [&flipped[..], &kept[..kept.len() - 1], &[]] {
+        fs::write(&note, damaged).unwrap();
+        let refused = log_opening::open(dir.path(), &owner()).err().unwrap();
+        assert!(matches!(refused, OpenLogError::Unnoted), "{refused}");
+    }
+    fs::remove_file(&note).unwrap();
+    let refused = log_opening::open(dir.path(), &owner()).err().unwrap();
+    assert!(matches!(refused, OpenLogError::Unnoted), "{refused}");
+    fs::write(&note, &kept).unwrap();
+    close(reopen(dir.path()).await).await;
+    // What a crash leaves that comes before the first note.
+    let (dir, log) = fresh();
+    close(log).await;
+    fs::write(dir.path().join("log.watermark"), []).unwrap();
+    close(reopen(dir.path()).await).await;
+}
+
+#[tokio::test]
 async fn clu_4_a_log_of_another_member_is_refused() {
     let (dir, log) = fresh();
     close(log).await;
