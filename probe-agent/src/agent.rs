@@ -14,9 +14,9 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use waymark_core::health::{Check, OutcomeClass};
-use waymark_core::model::EndpointId;
+use waymark_core::model::{EndpointId, Revision};
 
-use crate::assignment::{Assigned, Assignment, CHECKS_MAX, Update};
+use crate::assignment::{Assignment, CHECKS_MAX, Update};
 use crate::backlog::{Backlog, Urgency};
 use crate::clock::Clock;
 use crate::probe::ProbeReport;
@@ -111,7 +111,7 @@ enum Link {
 
 struct Finished {
     endpoint: EndpointId,
-    generation: u64,
+    check: Revision,
     ended: Instant,
     /// Nothing if the probe panicked.
     report: Option<ProbeReport>,
@@ -180,31 +180,31 @@ impl Agent {
         self.held_until = None;
         let now_ms = self.clock.now_ms();
         while let Some(endpoint) = self.schedule.pop_due(now_ms) {
-            if let Some(assigned) = self.assignment.get(endpoint).cloned() {
-                self.start(endpoint, assigned);
+            if let Some(check) = self.assignment.get(endpoint).cloned() {
+                self.start(endpoint, check);
             }
         }
     }
 
-    fn start(&mut self, endpoint: EndpointId, assigned: Assigned) {
+    fn start(&mut self, endpoint: EndpointId, check: Arc<Check>) {
+        let revision = check.revision;
         if self.probes.len() >= self.probes_max {
             let trouble =
                 format!("this agent has {} probes under way, the most it may have", self.probes_max);
-            self.note(endpoint, ProbeReport::agent_trouble(trouble), Instant::now());
+            self.note(endpoint, revision, ProbeReport::agent_trouble(trouble), Instant::now());
             return;
         }
-        let Assigned { check, generation } = assigned;
         let probe = Arc::clone(&self.probe);
         self.probes.spawn(async move {
             // The call itself stands inside too: whatever panics, only this probe is lost.
             let report = AssertUnwindSafe(async { probe(check).await }).catch_unwind().await.ok();
-            Finished { endpoint, generation, ended: Instant::now(), report }
+            Finished { endpoint, check: revision, ended: Instant::now(), report }
         });
     }
 
     fn finish(&mut self, finished: Result<Finished, JoinError>) {
         // Nobody cancels a probe, and its panics are caught in it.
-        let Ok(Finished { endpoint, generation, ended, report }) = finished else {
+        let Ok(Finished { endpoint, check, ended, report }) = finished else {
             return;
         };
         let report = report.unwrap_or_else(|| {
@@ -216,15 +216,15 @@ impl Agent {
             );
             ProbeReport::agent_trouble("the probe panicked; the agent's log has more")
         });
-        if self.assignment.is_current(endpoint, generation) {
-            self.note(endpoint, report, ended);
+        if self.assignment.is_current(endpoint, check) {
+            self.note(endpoint, check, report, ended);
         }
     }
 
-    fn note(&mut self, endpoint: EndpointId, report: ProbeReport, ended: Instant) {
+    fn note(&mut self, endpoint: EndpointId, check: Revision, report: ProbeReport, ended: Instant) {
         self.tell_trouble(endpoint, &report);
         let dropped = self.backlog.dropped();
-        let urgency = self.backlog.push(endpoint, report, ended.into_std());
+        let urgency = self.backlog.push(endpoint, check, report, ended.into_std());
         if dropped == 0 && self.backlog.dropped() > 0 {
             tracing::warn!(
                 kept = BACKLOG_OUTCOMES_MAX,
@@ -317,7 +317,7 @@ impl Agent {
         self.troubled.retain(|endpoint| !change.removed.contains(endpoint));
         self.reschedule(&change.removed, &change.renewed);
         if !change.renewed.is_empty() || !change.removed.is_empty() {
-            self.backlog.retain(|endpoint| !change.concerns(endpoint));
+            self.backlog.retain(|endpoint, check| self.assignment.is_current(endpoint, check));
         }
         tracing::info!(
             checks = self.assignment.len(),
@@ -341,8 +341,8 @@ impl Agent {
         // From the next millisecond on: this one's turns may have been taken already.
         let now_ms = self.clock.now_ms() + 1;
         for endpoint in renewed {
-            if let Some(assigned) = self.assignment.get(*endpoint) {
-                self.schedule.insert(*endpoint, assigned.check.interval_ms, now_ms);
+            if let Some(check) = self.assignment.get(*endpoint) {
+                self.schedule.insert(*endpoint, check.interval_ms, now_ms);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use waymark_core::health::Check;
-use waymark_core::model::EndpointId;
+use waymark_core::model::{EndpointId, Revision};
 
 /// Most checks that one agent takes on, so that memory stays bounded whatever a member says; more are refused and
 /// counted in the log. Twice the endpoints of the largest cluster that is planned for.
@@ -32,37 +32,20 @@ pub struct Change {
     pub refused: usize,
 }
 
-impl Change {
-    /// Did it touch `endpoint`? What its old check found is then worth nothing.
-    pub fn concerns(&self, endpoint: EndpointId) -> bool {
-        self.renewed.contains(&endpoint) || self.removed.contains(&endpoint)
-    }
-}
-
-/// One check, and which of the checks of its endpoint it is.
-#[derive(Clone, Debug)]
-pub struct Assigned {
-    /// What to do.
-    pub check: Arc<Check>,
-    /// Different for every check that an endpoint ever had.
-    pub generation: u64,
-}
-
 /// The checks that are in force.
 #[derive(Debug)]
 pub struct Assignment {
-    checks: HashMap<EndpointId, Assigned>,
-    generation: u64,
+    checks: HashMap<EndpointId, Arc<Check>>,
     capacity: usize,
 }
 
 impl Assignment {
     /// Nothing to probe yet, and never more than `capacity` checks.
     pub fn new(capacity: usize) -> Self {
-        Self { checks: HashMap::new(), generation: 0, capacity }
+        Self { checks: HashMap::new(), capacity }
     }
 
-    /// Puts an update in force. A check that stays the same keeps its generation.
+    /// Puts an update in force.
     pub fn apply(&mut self, update: Update) -> Change {
         let mut change = Change::default();
         let mut removed = update.removed;
@@ -83,27 +66,26 @@ impl Assignment {
 
     fn take_on(&mut self, endpoint: EndpointId, check: Check, change: &mut Change) {
         match self.checks.get(&endpoint) {
-            Some(assigned) if *assigned.check == check => return,
+            Some(before) if **before == check => return,
             None if self.checks.len() >= self.capacity => {
                 change.refused += 1;
                 return;
             }
             _ => {}
         }
-        self.generation += 1;
-        self.checks.insert(endpoint, Assigned { check: Arc::new(check), generation: self.generation });
+        self.checks.insert(endpoint, Arc::new(check));
         change.removed.remove(&endpoint);
         change.renewed.insert(endpoint);
     }
 
     /// The check of `endpoint` that is in force.
-    pub fn get(&self, endpoint: EndpointId) -> Option<&Assigned> {
+    pub fn get(&self, endpoint: EndpointId) -> Option<&Arc<Check>> {
         self.checks.get(&endpoint)
     }
 
-    /// Is that still the check of `endpoint`?
-    pub fn is_current(&self, endpoint: EndpointId, generation: u64) -> bool {
-        self.get(endpoint).is_some_and(|assigned| assigned.generation == generation)
+    /// Does what the check of that revision found still count (STA-11)? It goes on where only headers have changed.
+    pub fn is_current(&self, endpoint: EndpointId, revision: Revision) -> bool {
+        self.get(endpoint).is_some_and(|check| check.revision == revision)
     }
 
     /// How many checks are in force.
@@ -119,7 +101,7 @@ impl Assignment {
 
 #[cfg(test)]
 mod tests {
-    use waymark_core::model::{Protocol, Target};
+    use waymark_core::model::{Header, Protocol, Target};
 
     use super::*;
 
@@ -133,6 +115,7 @@ mod tests {
             timeout_ms: 1_000,
             expect: Vec::new(),
             headers: Vec::new(),
+            revision: Revision(u64::from(port)),
         }
     }
 
@@ -154,12 +137,11 @@ mod tests {
     fn prb_11_a_delta_touches_only_what_it_names() {
         let mut assignment = Assignment::new(10);
         assignment.apply(update(true, &[(1, 80), (2, 80), (3, 80)], &[]));
-        let before = assignment.get(EndpointId(1)).unwrap().generation;
         let change = assignment.apply(update(false, &[(1, 80), (2, 81), (4, 80)], &[3, 9]));
         assert_eq!((ids(&change.renewed), ids(&change.removed)), (vec![2, 4], vec![3]));
-        assert!(assignment.is_current(EndpointId(1), before), "the same check goes on");
-        assert!(change.concerns(EndpointId(3)) && !change.concerns(EndpointId(1)));
-        assert_eq!(assignment.len(), 3);
+        let current = [(1, 80), (2, 81), (2, 80), (3, 80)]
+            .map(|(id, revision)| assignment.is_current(EndpointId(id), Revision(revision)));
+        assert_eq!((current, assignment.len()), ([true, true, false, false], 3));
     }
 
     #[test]
@@ -174,13 +156,17 @@ mod tests {
     }
 
     #[test]
-    fn prb_11_a_check_that_comes_back_is_a_new_one() {
+    fn sta_11_other_headers_are_sent_from_now_on_and_what_was_found_goes_on() {
         let mut assignment = Assignment::new(10);
         assignment.apply(update(true, &[(1, 80)], &[]));
-        let before = assignment.get(EndpointId(1)).unwrap().generation;
-        let change = assignment.apply(update(false, &[(1, 80)], &[1]));
+        let headers = vec![Header { name: "X-A".into(), value: "1".into() }];
+        let change = assignment.apply(Update {
+            checks: vec![(EndpointId(1), Check { headers: headers.clone(), ..check(80) })],
+            ..Update::default()
+        });
         assert_eq!((ids(&change.renewed), ids(&change.removed)), (vec![1], vec![]));
-        assert!(!assignment.is_current(EndpointId(1), before));
+        assert_eq!(assignment.get(EndpointId(1)).unwrap().headers, headers);
+        assert!(assignment.is_current(EndpointId(1), Revision(80)));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
 
 use waymark_core::health::Outcome;
-use waymark_core::model::{EndpointId, monitor_limits};
+use waymark_core::model::{EndpointId, Revision, monitor_limits};
 
 use crate::probe::ProbeReport;
 
@@ -30,6 +30,8 @@ pub struct Entry {
     pub sequence: u64,
     /// What was probed.
     pub endpoint: EndpointId,
+    /// The revision of the check that was carried out.
+    pub check: Revision,
     /// When the probe ended.
     pub ended: Instant,
     /// What it found.
@@ -59,6 +61,7 @@ pub struct Backlog {
 
 #[derive(Clone, Copy, Debug)]
 struct Streak {
+    check: Revision,
     last: Outcome,
     /// Outcomes that count alike, in a row.
     length: u32,
@@ -79,35 +82,37 @@ impl Backlog {
         }
     }
 
-    /// Takes an outcome in and numbers it; if there is no room, the oldest is dropped and counted.
-    pub fn push(&mut self, endpoint: EndpointId, report: ProbeReport, ended: Instant) -> Urgency {
+    /// Takes an outcome of the check of that revision in and numbers it; if there is no room, the oldest is dropped and
+    /// counted.
+    pub fn push(
+        &mut self,
+        endpoint: EndpointId,
+        check: Revision,
+        report: ProbeReport,
+        ended: Instant,
+    ) -> Urgency {
         if self.entries.len() == self.capacity {
             self.entries.pop_front();
             self.sent = self.sent.saturating_sub(1);
             self.dropped += 1;
         }
         self.last_sequence += 1;
-        let urgency = self.note(endpoint, report.outcome);
-        self.entries.push_back(Entry { sequence: self.last_sequence, endpoint, ended, report });
+        let urgency = self.note(endpoint, check, report.outcome);
+        self.entries.push_back(Entry { sequence: self.last_sequence, endpoint, check, ended, report });
         urgency
     }
 
-    fn note(&mut self, endpoint: EndpointId, outcome: Outcome) -> Urgency {
+    fn note(&mut self, endpoint: EndpointId, check: Revision, outcome: Outcome) -> Urgency {
         let success = outcome.class.success();
-        let fails = success == Some(false);
-        let streak = match self.streaks.get(&endpoint) {
-            Some(before) if before.last.class.success() == success => Streak {
-                last: outcome,
-                length: before.length.saturating_add(1),
-                has_failed: before.has_failed,
-            },
-            before => Streak {
-                last: outcome,
-                length: 1,
-                has_failed: fails || before.is_some_and(|before| before.has_failed),
-            },
+        let before = self.streaks.get(&endpoint).copied().filter(|before| before.check == check);
+        let alike = before.filter(|before| before.last.class.success() == success);
+        let streak = Streak {
+            check,
+            last: outcome,
+            length: alike.map_or(1, |before| before.length.saturating_add(1)),
+            has_failed: success == Some(false) || before.is_some_and(|before| before.has_failed),
         };
-        let before = self.streaks.insert(endpoint, streak);
+        self.streaks.insert(endpoint, streak);
         let differs = before.is_none_or(|before| before.last != outcome);
         if differs || (streak.has_failed && streak.length <= DECIDING_STREAK) {
             Urgency::AtOnce
@@ -136,12 +141,12 @@ impl Backlog {
         self.sent = 0;
     }
 
-    /// Drops what is known of endpoints that `is_current` says no to: their check has changed or is gone, and what an
-    /// old check found must not count for a new one.
-    pub fn retain(&mut self, is_current: impl Fn(EndpointId) -> bool) {
-        self.sent = self.entries.range(..self.sent).filter(|entry| is_current(entry.endpoint)).count();
-        self.entries.retain(|entry| is_current(entry.endpoint));
-        self.streaks.retain(|endpoint, _| is_current(*endpoint));
+    /// Drops what was found by checks that `is_current` says no to: an outcome counts only for the check that found it.
+    pub fn retain(&mut self, is_current: impl Fn(EndpointId, Revision) -> bool) {
+        let is_kept = |entry: &Entry| is_current(entry.endpoint, entry.check);
+        self.sent = self.entries.range(..self.sent).filter(|entry| is_kept(entry)).count();
+        self.entries.retain(is_kept);
+        self.streaks.retain(|endpoint, streak| is_current(*endpoint, streak.check));
     }
 
     /// Is anything waiting for an acknowledgement, or to be sent?

@@ -20,7 +20,7 @@ fn refused() -> ProbeReport {
 }
 
 fn push(backlog: &mut Backlog, endpoint: u64, report: ProbeReport) -> Urgency {
-    backlog.push(EndpointId(endpoint), report, Instant::now())
+    backlog.push(EndpointId(endpoint), Revision(endpoint), report, Instant::now())
 }
 
 fn take(backlog: &mut Backlog, max: usize) -> Vec<u64> {
@@ -44,7 +44,7 @@ fn sta_6_what_is_not_acknowledged_goes_out_again_with_its_time() {
     let mut backlog = Backlog::new(10);
     let ended = Instant::now();
     for _ in 0..4 {
-        backlog.push(EndpointId(1), ok(), ended);
+        backlog.push(EndpointId(1), Revision(1), ok(), ended);
     }
     take(&mut backlog, 3);
     backlog.acknowledge(2);
@@ -86,10 +86,15 @@ fn sta_11_what_an_old_check_found_is_dropped() {
         push(&mut backlog, endpoint, ok());
     }
     take(&mut backlog, 3);
-    backlog.retain(|endpoint| endpoint == EndpointId(2));
+    assert_eq!(
+        backlog.push(EndpointId(2), Revision(9), ok(), Instant::now()),
+        Urgency::AtOnce,
+        "a new check"
+    );
+    backlog.retain(|endpoint, check| (endpoint, check) == (EndpointId(2), Revision(9)));
     assert_eq!(backlog.unsent(), 1);
-    assert_eq!(take(&mut backlog, 10), [4]);
-    backlog.acknowledge(4);
+    assert_eq!(take(&mut backlog, 10), [5]);
+    backlog.acknowledge(5);
     assert!(backlog.is_empty());
     assert_eq!(push(&mut backlog, 1, ok()), Urgency::AtOnce, "a first outcome again");
 }
@@ -157,7 +162,8 @@ proptest! {
                         dropped += 1;
                     }
                     model.push((pushed, endpoint));
-                    backlog.push(EndpointId(endpoint), ok(), Instant::now() + Duration::from_millis(pushed));
+                    let ended = Instant::now() + Duration::from_millis(pushed);
+                    backlog.push(EndpointId(endpoint), Revision(endpoint), ok(), ended);
                 }
                 Step::Take(max) => {
                     for sequence in take(&mut backlog, max) {
@@ -174,7 +180,7 @@ proptest! {
                     highest_on_stream = 0;
                 }
                 Step::Forget(endpoint) => {
-                    backlog.retain(|have| have != EndpointId(endpoint));
+                    backlog.retain(|have, _| have != EndpointId(endpoint));
                     model.retain(|(_, have)| *have != endpoint);
                 }
             }

@@ -47,10 +47,10 @@ async fn change(url: String, dns: Vec<SocketAddr>, changes: u32) -> (Durations, 
     let mut mesh = MeshClient::connect(url).await.expect("the member takes connections");
     let mut stream =
         mesh.session(ReceiverStream::new(receiver)).await.expect("the session opens").into_inner();
-    let endpoint = loop {
+    let check = loop {
         let message = stream.message().await.expect("the stream goes on").expect("an assignment comes");
         if let Some(member_message::Kind::Assignment(assignment)) = message.kind {
-            break assignment.checks.first().expect("one endpoint is probed").endpoint;
+            break assignment.checks.into_iter().next().expect("one endpoint is probed");
         }
     };
     let (mut durations, mut missed) = (Durations::new(), 0);
@@ -59,7 +59,13 @@ async fn change(url: String, dns: Vec<SocketAddr>, changes: u32) -> (Durations, 
         let class = if is_failure { OutcomeClass::Refused } else { OutcomeClass::Ok };
         let outcome = Outcome { class: class.into(), status: None };
         let sequence = u64::from(number) + 1;
-        let outcome = ProbeOutcome { endpoint, sequence, outcome: Some(outcome), ..ProbeOutcome::default() };
+        let outcome = ProbeOutcome {
+            endpoint: check.endpoint,
+            check_revision: check.revision,
+            sequence,
+            outcome: Some(outcome),
+            ..ProbeOutcome::default()
+        };
         let wanted = if is_failure { "192.0.2.2" } else { "192.0.2.1" };
         let started = Instant::now();
         send(Kind::Report(Report { outcomes: vec![outcome] }));

@@ -188,6 +188,7 @@ fn agent(arguments: &mut Arguments) -> Result<Action> {
 fn report(world: &mut World, arguments: &mut Arguments) -> Result<Action> {
     let (agent, endpoint) = (arguments.next("the agent")?, arguments.next("the endpoint")?);
     let endpoint = world.endpoint(&endpoint)?;
+    let check = world.check(endpoint, arguments.take("check").as_deref())?;
     let agent = Caseless::new(&agent);
     let current = world.state.agents.get(&agent).map_or(1, |agent| agent.run.0);
     let run = arguments.number("run")?.unwrap_or(current);
@@ -200,7 +201,7 @@ fn report(world: &mut World, arguments: &mut Arguments) -> Result<Action> {
     let first = world.sequence(&agent, run, arguments.number("seq")?, found.len() as u64);
     let outcomes = (first..)
         .zip(found)
-        .map(|(sequence, outcome)| ReportedOutcome { endpoint, sequence, age_ms, outcome })
+        .map(|(sequence, outcome)| ReportedOutcome { endpoint, check, sequence, age_ms, outcome })
         .collect();
     Ok(Action::RecordOutcomes { agent, run: AgentRun(run), outcomes })
 }

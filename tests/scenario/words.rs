@@ -15,7 +15,7 @@
 //!     [always-serve=on|off] [header='K: V' …]
 //! endpoint enable|disable|remove PROFILE/NAME
 //! agent open NAME region=R [run=1] [member=1] [version=V]               agent forget NAME
-//! report AGENT ENDPOINT ok|fail|CLASS|STATUS[*N] … [run=N] [seq=N] [age=10s]
+//! report AGENT ENDPOINT ok|fail|CLASS|STATUS[*N] … [run=N] [seq=N] [age=10s] [check=old]
 //! expire AGENT ENDPOINT … [session=N|old]                               lose AGENT [session=N|old]
 //! show PROFILE            its status, its endpoints' and what they come from
 //! settings PROFILE        what the operator set       revisions [PROFILE]

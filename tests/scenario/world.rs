@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, bail};
-use waymark_core::model::{Agent, Caseless, EndpointId, LogIndex, Profile, Timestamp};
+use waymark_core::model::{Agent, Caseless, Endpoint, EndpointId, LogIndex, Profile, Revision, Timestamp};
 use waymark_core::state::{Action, Applied, Change, Command, CommandId, Context, State, View, apply};
 
 /// A cluster of one pure core.
@@ -16,6 +16,8 @@ pub(crate) struct World {
     /// The time that the next command carries.
     pub(crate) at: Timestamp,
     index: u64,
+    /// The check that each endpoint had before its present one.
+    old_checks: BTreeMap<EndpointId, Revision>,
     /// The last sequence number of each agent's run.
     sequences: BTreeMap<(Caseless, u64), u64>,
 }
@@ -76,8 +78,30 @@ impl World {
         first
     }
 
+    /// The revision of the endpoint's check; `old` is the check before.
+    pub(crate) fn check(&self, endpoint: EndpointId, word: Option<&str>) -> Result<Revision> {
+        match word {
+            None => Ok(self.view.endpoint(endpoint).map_or(Revision(0), |(_, found)| found.check_revision)),
+            Some("old") => {
+                self.old_checks.get(&endpoint).copied().context("the endpoint has had one check only")
+            }
+            Some(word) => bail!("check={word}: only the 'old' one can be named"),
+        }
+    }
+
     fn take(&mut self, applied: &Applied) {
         let changes: &[Change] = &applied.changes;
+        let endpoints = |state: &State| -> Vec<Endpoint> {
+            state.profiles.values().flat_map(|profile| profile.endpoints.clone()).collect()
+        };
+        let after = endpoints(&applied.state);
+        for earlier in endpoints(&self.state) {
+            let is_over =
+                |now: &&Endpoint| now.id == earlier.id && now.check_revision != earlier.check_revision;
+            if after.iter().any(|now| is_over(&now)) {
+                self.old_checks.insert(earlier.id, earlier.check_revision);
+            }
+        }
         self.state = applied.state.clone();
         self.view = self.view.after(self.state.clone(), changes, LogIndex(self.index));
     }

@@ -125,6 +125,7 @@ pub(crate) fn set_endpoints(state: &mut State, id: ProfileId, endpoints: &[(&str
             always_serve: *status == EndpointStatus::Unmonitored,
             headers: Vec::new(),
             revision: state.counter,
+            check_revision: state.counter,
         });
         set_status(state, id, EndpointId(state.next_id), *status);
     }

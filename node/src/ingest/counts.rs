@@ -18,7 +18,7 @@ pub struct Counts {
     pub late: u64,
     /// Dropped: brought before, or out of order.
     pub replayed: u64,
-    /// Dropped: about endpoints that are not probed.
+    /// Dropped: about endpoints that are not probed, or of checks that are over.
     pub not_assigned: u64,
     /// Dropped: unreadable.
     pub malformed: u64,

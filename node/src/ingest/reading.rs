@@ -1,7 +1,7 @@
 //! Reading what an agent sends.
 
 use waymark_core::health::Outcome;
-use waymark_core::model::{AgentRun, EndpointId, Timestamp};
+use waymark_core::model::{AgentRun, EndpointId, Revision, Timestamp};
 use waymark_core::state::ReportedOutcome;
 use waymark_proto::{Malformed, agent::v1 as wire};
 
@@ -17,6 +17,7 @@ pub(super) fn reported(message: &wire::ProbeOutcome) -> Result<ReportedOutcome, 
     let outcome = message.outcome.ok_or_else(|| malformed("outcome", "is missing"))?;
     Ok(ReportedOutcome {
         endpoint: EndpointId(message.endpoint),
+        check: Revision(message.check_revision),
         sequence: message.sequence,
         age_ms: message.age_ms,
         outcome: Outcome::try_from(outcome)?,
@@ -43,6 +44,7 @@ pub(super) fn recent(
         certificate_expiry,
         certificate_valid,
         detail,
+        check_revision: _,
     } = message;
     let brief = |us: Option<u64>| us.map(|us| u32::try_from(us).unwrap_or(u32::MAX));
     RecentOutcome {
@@ -82,6 +84,7 @@ mod tests {
     #[test]
     fn prb_9_an_outcome_is_read_whole() {
         let message = wire::ProbeOutcome {
+            check_revision: 4,
             age_ms: 200,
             address: "2001:db8::1".into(),
             connect_us: Some(1_500),
@@ -93,7 +96,8 @@ mod tests {
         };
         let reported = reported(&message).unwrap();
         let outcome = Outcome { class: OutcomeClass::Tls, status: None };
-        assert_eq!(reported, ReportedOutcome { endpoint: EndpointId(3), sequence: 9, age_ms: 200, outcome });
+        let (endpoint, check) = (EndpointId(3), Revision(4));
+        assert_eq!(reported, ReportedOutcome { endpoint, check, sequence: 9, age_ms: 200, outcome });
         let recent = recent(message, AgentRun(5), outcome, Timestamp(1_000));
         assert_eq!((recent.at, recent.run, recent.sequence), (Timestamp(800), AgentRun(5), 9));
         assert_eq!(recent.address, Some("2001:db8::1".parse().unwrap()));

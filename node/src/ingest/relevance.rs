@@ -1,7 +1,7 @@
 //! Does an outcome change the replicated state? A pure question: outcome and state in, answer out (STA-6, STA-7).
 
-use waymark_core::health::{EndpointStatus, Patience, Tally};
-use waymark_core::model::{AgentRun, Caseless, EndpointId};
+use waymark_core::health::{Patience, Tally, is_probed};
+use waymark_core::model::{AgentRun, Caseless, EndpointId, Revision};
 use waymark_core::state::{ReportedOutcome, State};
 
 /// What a member does with an outcome.
@@ -17,13 +17,15 @@ pub(super) enum Relevance {
     Late,
     /// Counted before.
     Replayed,
-    /// About an endpoint that is not probed (any more).
+    /// About an endpoint that is not probed (any more), or found by another check than the one in force (STA-11).
     NotAssigned,
 }
 
 /// What an agent's outcomes on one probed endpoint are held against.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Assigned<'a> {
+    /// The check that is in force.
+    pub(super) check: Revision,
     /// The agent's replicated count, if it has one.
     pub(super) tally: Option<&'a Tally>,
     /// How patient the monitor is.
@@ -36,11 +38,11 @@ impl<'a> Assigned<'a> {
     /// What `state` holds on `endpoint` for `agent`; `None` if the endpoint is not probed.
     pub(super) fn of(state: &'a State, agent: &Caseless, endpoint: EndpointId) -> Option<Self> {
         let health = state.health.get(&endpoint)?;
-        if !is_for_agents(health.status) {
-            return None;
-        }
-        let monitor = &state.profiles.get(&health.profile)?.monitor;
+        let profile = state.profiles.get(&health.profile)?;
+        let endpoint = profile.endpoint_by_id(endpoint).filter(|endpoint| is_probed(profile, endpoint))?;
+        let monitor = &profile.monitor;
         Some(Self {
+            check: endpoint.check_revision,
             tally: health.tallies.get(agent),
             patience: monitor.into(),
             lifetime_ms: monitor.verdict_expiry_ms(),
@@ -48,23 +50,11 @@ impl<'a> Assigned<'a> {
     }
 }
 
-/// Has the endpoint the status that agents give it? If it has another, it is not probed (PRB-11): the status follows
-/// what `waymark_core::health::is_probed` says, and is at hand without a search through the profile.
-fn is_for_agents(status: EndpointStatus) -> bool {
-    match status {
-        EndpointStatus::Online | EndpointStatus::Degraded | EndpointStatus::CheckingEndpoint => true,
-        EndpointStatus::Disabled
-        | EndpointStatus::Inactive
-        | EndpointStatus::Stopped
-        | EndpointStatus::Unmonitored => false,
-    }
-}
-
 /// Holds `outcome`, found in `run`, against what is `assigned`: the first row that applies.
 ///
 /// | outcome | |
 /// |---|---|
-/// | on an endpoint that is not assigned | NotAssigned |
+/// | on an endpoint that is not assigned, or of another check of it | NotAssigned |
 /// | of class `agent` | Trouble |
 /// | older than a verdict's lifetime | Late |
 /// | not behind the last one of the same run that was counted | Replayed |
@@ -77,7 +67,9 @@ pub(super) fn judge(
     outcome: &ReportedOutcome,
     is_unsettled: bool,
 ) -> Relevance {
-    let Some(assigned) = assigned else { return Relevance::NotAssigned };
+    let Some(assigned) = assigned.filter(|assigned| assigned.check == outcome.check) else {
+        return Relevance::NotAssigned;
+    };
     let is_counted = |tally: &Tally| tally.run == run && outcome.sequence <= tally.sequence;
     if outcome.outcome.class.success().is_none() {
         Relevance::Trouble

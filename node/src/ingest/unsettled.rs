@@ -104,10 +104,12 @@ impl Unsettled {
 mod tests {
     use super::*;
     use waymark_core::health::{Outcome, OutcomeClass};
+    use waymark_core::model::Revision;
 
     fn outcome(sequence: u64) -> ReportedOutcome {
         let outcome = Outcome { class: OutcomeClass::Timeout, status: None };
-        ReportedOutcome { endpoint: EndpointId(sequence % 2), sequence, age_ms: 10, outcome }
+        let (endpoint, check) = (EndpointId(sequence % 2), Revision(1));
+        ReportedOutcome { endpoint, check, sequence, age_ms: 10, outcome }
     }
 
     #[test]

@@ -216,7 +216,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for SpeakFirst<S> {
 #[cfg(test)]
 mod tests {
     use tokio::io::AsyncWriteExt;
-    use waymark_core::model::{Protocol, parse_target};
+    use waymark_core::model::{Protocol, Revision, parse_target};
 
     use super::*;
 
@@ -230,6 +230,7 @@ mod tests {
             timeout_ms: 1_000,
             expect: Vec::new(),
             headers: Vec::new(),
+            revision: Revision(1),
         }
     }
 

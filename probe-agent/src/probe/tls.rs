@@ -166,7 +166,7 @@ fn expiry(certificate: &CertificateDer<'_>) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use waymark_core::model::{Header, Name, Protocol};
+    use waymark_core::model::{Header, Name, Protocol, Revision};
 
     use super::*;
 
@@ -184,6 +184,7 @@ mod tests {
             timeout_ms: 1_000,
             expect: Vec::new(),
             headers,
+            revision: Revision(1),
         }
     }
 

@@ -37,7 +37,7 @@ fn agent_message(kind: wire::agent_message::Kind) -> wire::AgentMessage {
 }
 
 fn outcome(entry: &Entry, now: Instant) -> wire::ProbeOutcome {
-    let Entry { sequence, endpoint, ended, report } = entry;
+    let Entry { sequence, endpoint, check, ended, report } = entry;
     let ProbeReport { outcome, address, resolve, connect, tls, first_byte, certificate, detail } = report;
     let micros = |duration: &Option<std::time::Duration>| {
         duration.map(|duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
@@ -56,6 +56,7 @@ fn outcome(entry: &Entry, now: Instant) -> wire::ProbeOutcome {
         certificate_expiry: certificate.and_then(|certificate| certificate.expiry),
         certificate_valid: certificate.map(|certificate| certificate.is_valid),
         detail: detail.clone(),
+        check_revision: check.0,
     }
 }
 

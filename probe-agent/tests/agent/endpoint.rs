@@ -12,7 +12,7 @@ use waymark_agent::guard::Guard;
 use waymark_agent::probe::{self, ProbeReport, Tools};
 use waymark_agent::resolve::Resolver;
 use waymark_core::health::{Check, OutcomeClass};
-use waymark_core::model::{Header, Protocol, StatusRange, Target};
+use waymark_core::model::{Header, Protocol, Revision, StatusRange, Target};
 
 /// What came over one connection.
 #[derive(Clone, Debug, Default)]
@@ -159,7 +159,7 @@ async fn read_head(wire: &mut Box<dyn Wire>) -> String {
     String::from_utf8_lossy(&head).into_owned()
 }
 
-/// A check of an address, with a second's time.
+/// A check of an address, with a second's time; another one for each port.
 pub(crate) fn check(protocol: Protocol, address: SocketAddr) -> Check {
     Check {
         protocol,
@@ -170,6 +170,7 @@ pub(crate) fn check(protocol: Protocol, address: SocketAddr) -> Check {
         timeout_ms: 1_000,
         expect: vec![StatusRange { min: 200, max: 200 }],
         headers: Vec::new(),
+        revision: Revision(u64::from(address.port())),
     }
 }
 

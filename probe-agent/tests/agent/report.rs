@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use waymark_agent::agent::Probe;
 use waymark_agent::probe::ProbeReport;
 use waymark_core::health::{Check, Outcome, OutcomeClass};
+use waymark_core::model::Revision;
 use waymark_proto::admin::v1 as wire;
 
 use crate::endpoint::{Endpoint, eventually};
@@ -34,6 +35,11 @@ async fn sta_6_an_agent_says_who_it_is_and_what_it_finds() {
         );
         assert_eq!(outcome.outcome.unwrap().status, Some(200));
         assert_eq!((outcome.address.as_str(), outcome.detail.as_str()), ("127.0.0.1", ""));
+        assert_eq!(
+            outcome.check_revision,
+            u64::from(endpoint.address.port()),
+            "STA-11: which check found it"
+        );
         assert!(outcome.connect_us.is_some() && outcome.first_byte_us.is_some() && outcome.tls_us.is_none());
         assert!(outcome.age_ms < 500, "{outcome:?}");
         session.acknowledge(sequence).await;
@@ -86,7 +92,7 @@ async fn prb_11_what_was_in_flight_is_not_reported() {
         }
         .boxed()
     });
-    let old = Check { port: 1, ..idle(100) };
+    let old = Check { port: 1, revision: Revision(1), ..idle(100) };
     let mut member = Member::start().await;
     let _agent = Agent::start(&[&member], probe);
     let mut session = member.serve(&[(1, old.clone()), (2, old)]).await;

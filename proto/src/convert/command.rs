@@ -299,8 +299,14 @@ fn readable(action: Result<Action, Vec<Violation>>) -> Result<Action, Malformed>
 
 impl From<&ReportedOutcome> for stored::ReportedOutcome {
     fn from(reported: &ReportedOutcome) -> Self {
-        let ReportedOutcome { endpoint, sequence, age_ms, outcome } = *reported;
-        Self { endpoint: endpoint.0, sequence, age_ms, outcome: Some(outcome.into()) }
+        let ReportedOutcome { endpoint, check, sequence, age_ms, outcome } = *reported;
+        Self {
+            endpoint: endpoint.0,
+            sequence,
+            age_ms,
+            outcome: Some(outcome.into()),
+            check_revision: check.0,
+        }
     }
 }
 
@@ -308,9 +314,10 @@ impl TryFrom<stored::ReportedOutcome> for ReportedOutcome {
     type Error = Malformed;
 
     fn try_from(message: stored::ReportedOutcome) -> Result<Self, Malformed> {
-        let stored::ReportedOutcome { endpoint, sequence, age_ms, outcome } = message;
+        let stored::ReportedOutcome { endpoint, sequence, age_ms, outcome, check_revision } = message;
         Ok(Self {
             endpoint: EndpointId(endpoint),
+            check: Revision(check_revision),
             sequence,
             age_ms,
             outcome: required("outcome", outcome)?.try_into()?,

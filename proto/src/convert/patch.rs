@@ -141,6 +141,7 @@ pub fn endpoint_patch(
         always_serve,
         headers,
         revision: _,
+        check_revision: _,
     } = endpoint;
     let named = Named::read(mask, &ENDPOINT);
     let patch = EndpointPatch {
@@ -250,6 +251,7 @@ pub fn endpoint_message(name: &str, patch: &EndpointPatch) -> (wire::Endpoint, F
         always_serve: paths.take("always_serve", always_serve).copied(),
         headers: paths.take_list("headers", headers),
         revision: 0,
+        check_revision: 0,
     };
     (message, paths.0)
 }

@@ -153,6 +153,7 @@ impl From<&Endpoint> for wire::Endpoint {
             always_serve,
             headers,
             revision,
+            check_revision,
         } = endpoint;
         Self {
             name: name.to_string(),
@@ -164,13 +165,24 @@ impl From<&Endpoint> for wire::Endpoint {
             always_serve: Some(*always_serve),
             headers: headers.iter().map(Into::into).collect(),
             revision: revision.0,
+            check_revision: check_revision.0,
         }
     }
 }
 
 fn stored_endpoint(message: wire::Endpoint, id: EndpointId) -> Result<Endpoint, Malformed> {
-    let wire::Endpoint { name, target, enabled, priority, weight, location, always_serve, headers, revision } =
-        message;
+    let wire::Endpoint {
+        name,
+        target,
+        enabled,
+        priority,
+        weight,
+        location,
+        always_serve,
+        headers,
+        revision,
+        check_revision,
+    } = message;
     Ok(Endpoint {
         id,
         name: Caseless::new(&name),
@@ -182,5 +194,6 @@ fn stored_endpoint(message: wire::Endpoint, id: EndpointId) -> Result<Endpoint, 
         always_serve: always_serve.unwrap_or(false),
         headers: headers.into_iter().map(Into::into).collect(),
         revision: Revision(revision),
+        check_revision: Revision(check_revision),
     })
 }

@@ -61,6 +61,7 @@ impl Change {
             always_serve: mask.take("always_serve", self.always_serve),
             headers: mask.take_list("headers", self.headers),
             revision: 0,
+            check_revision: 0,
         };
         mask.unset(&self.unset, &UNSET)?;
         Ok((endpoint, mask))

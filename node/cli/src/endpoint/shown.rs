@@ -64,6 +64,7 @@ impl From<wire::Endpoint> for Item {
             always_serve,
             headers,
             revision,
+            check_revision: _,
         } = message;
         let spec = Spec {
             target,

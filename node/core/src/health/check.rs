@@ -1,6 +1,6 @@
 //! What an agent must probe: everything about an endpoint that a probe depends on, with defaults filled in.
 
-use crate::model::{Endpoint, Header, Profile, Protocol, StatusRange, Target};
+use crate::model::{Endpoint, Header, Profile, Protocol, Revision, StatusRange, Target};
 
 /// One endpoint's probe, complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct Check {
     pub expect: Vec<StatusRange>,
     /// The headers to send: the profile's, with the endpoint's in their place or behind them (SET-10).
     pub headers: Vec<Header>,
+    /// Of the checks that the endpoint has had, which: an outcome counts only for the check that found it (STA-11).
+    pub revision: Revision,
 }
 
 impl Check {
@@ -36,6 +38,7 @@ impl Check {
             timeout_ms: monitor.effective_timeout_ms(),
             expect: monitor.effective_expect(),
             headers: merged_headers(&monitor.headers, &endpoint.headers),
+            revision: endpoint.check_revision,
         }
     }
 
@@ -47,10 +50,11 @@ impl Check {
             .map(|header| header.value.as_str())
     }
 
-    /// Do both ask the same, so that counts may go on (STA-11)? Headers other than `Host` do not matter.
+    /// Do both ask the same, so that counts may go on (STA-11)? Headers other than `Host` do not matter, nor when
+    /// either began.
     pub fn continues(&self, before: &Self) -> bool {
-        let without_headers = |check: &Self| Self { headers: Vec::new(), ..check.clone() };
-        without_headers(self) == without_headers(before) && self.host() == before.host()
+        let asked = |check: &Self| Self { headers: Vec::new(), revision: Revision(0), ..check.clone() };
+        asked(self) == asked(before) && self.host() == before.host()
     }
 }
 
@@ -89,6 +93,7 @@ mod tests {
             timeout_ms: 10_000,
             expect: vec![StatusRange { min: 200, max: 200 }],
             headers: headers.to_vec(),
+            revision: Revision(1),
         }
     }
 
@@ -104,6 +109,7 @@ mod tests {
     fn sta_11_of_the_headers_only_host_is_part_of_the_check() {
         let plain = check(&[header("X-A", "1")]);
         assert!(check(&[]).continues(&plain));
+        assert!(Check { revision: Revision(9), ..check(&[]) }.continues(&plain));
         assert!(check(&[header("X-A", "2"), header("X-B", "3")]).continues(&plain));
         assert!(!check(&[header("host", "a.example")]).continues(&plain));
         assert!(check(&[header("HOST", "a.example")]).continues(&check(&[header("Host", "a.example")])));

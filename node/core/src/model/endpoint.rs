@@ -69,6 +69,9 @@ pub struct Endpoint {
     pub headers: Vec<Header>,
     /// The state's counter at its last change.
     pub revision: Revision,
+    /// The state's counter when its present check began: at its making, at a change of the check, and when it left the
+    /// probed set. What an earlier check found does not count (STA-11).
+    pub check_revision: Revision,
 }
 
 impl Endpoint {

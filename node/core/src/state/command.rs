@@ -180,6 +180,8 @@ pub enum Action {
 pub struct ReportedOutcome {
     /// The endpoint that was probed.
     pub endpoint: EndpointId,
+    /// The revision of the check that was carried out: the outcome counts for no other (STA-11).
+    pub check: Revision,
     /// The outcome's number in the agent's run.
     pub sequence: u64,
     /// How old it was when it was proposed, in milliseconds, by the agent's and then the member's monotonic clock.

@@ -66,6 +66,7 @@ async fn val_2_an_update_changes_the_field_that_it_names_and_nothing_else() {
         always_serve: Some(true),
         headers: vec![Header { name: "Host".into(), value: "one.example.org".into() }],
         revision: 0,
+        check_revision: 0,
     };
     // `always_serve` comes before `enabled`: it may be set on what is enabled only (SET-18).
     for path in ["target", "always_serve", "enabled", "priority", "weight", "location", "headers"] {

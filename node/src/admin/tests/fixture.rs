@@ -9,7 +9,7 @@ use tonic::transport::{Channel, Endpoint as Address, Server};
 use tonic::{Code, Response, Status};
 use tonic_types::StatusExt;
 use waymark_core::health::{Outcome, OutcomeClass};
-use waymark_core::model::{AgentRun, Caseless, EndpointId, MemberId};
+use waymark_core::model::{AgentRun, Caseless, EndpointId, MemberId, Revision};
 use waymark_core::state::{Action, ReportedOutcome};
 use waymark_proto::admin::v1::{
     CreateProfileRequest, CreateZoneRequest, Endpoint, Monitor, NameServer, Profile, Routing, WriteOptions,
@@ -141,18 +141,19 @@ impl Fixture {
         self.double.commit(action).replies[0].as_ref().expect(agent);
     }
 
-    /// The number of an endpoint of the profile `web`.
-    pub(super) fn endpoint_id(&self, endpoint: &str) -> EndpointId {
+    /// The number of an endpoint of the profile `web`, and the revision of its check.
+    fn endpoint_id(&self, endpoint: &str) -> (EndpointId, Revision) {
         let state = self.double.state();
         let profile = state.profile(&Caseless::new("web")).expect("web exists");
-        profile.endpoint(&Caseless::new(endpoint)).expect(endpoint).1.id
+        let (_, endpoint) = profile.endpoint(&Caseless::new(endpoint)).expect(endpoint);
+        (endpoint.id, endpoint.check_revision)
     }
 
     /// Lets an agent report, the `sequence`th time, what it found at an endpoint of `web`.
     pub(super) fn report(&self, agent: &str, endpoint: &str, sequence: u64, class: OutcomeClass) {
-        let endpoint = self.endpoint_id(endpoint);
+        let (endpoint, check) = self.endpoint_id(endpoint);
         let outcome = Outcome { class, status: (class == OutcomeClass::Ok).then_some(200) };
-        let outcomes = vec![ReportedOutcome { endpoint, sequence, age_ms: 0, outcome }];
+        let outcomes = vec![ReportedOutcome { endpoint, check, sequence, age_ms: 0, outcome }];
         let action = Action::RecordOutcomes { agent: agent.into(), run: AgentRun(1), outcomes };
         self.double.commit(action).replies[0].as_ref().expect("outcomes are never refused");
     }

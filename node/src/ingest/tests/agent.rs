@@ -1,5 +1,6 @@
 //! An agent that sends what a test says and waits for what it expects.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -8,7 +9,7 @@ use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Status, Streaming};
 use waymark_core::health::{Outcome, OutcomeClass};
-use waymark_core::model::EndpointId;
+use waymark_core::model::{EndpointId, Revision};
 use waymark_proto::agent::v1::{self as wire, agent_message, member_message, mesh_client::MeshClient};
 
 use super::stage::{DEADLINE, Door};
@@ -19,6 +20,8 @@ pub(super) struct Agent {
     incoming: Streaming<wire::MemberMessage>,
     /// The number of the last outcome that was sent.
     pub(super) sequence: u64,
+    /// The revision of each check that the agent was last told of.
+    checks: HashMap<u64, u64>,
 }
 
 impl Agent {
@@ -27,7 +30,7 @@ impl Agent {
         let mut client = MeshClient::connect(format!("http://{}", door.address)).await.unwrap();
         let (outgoing, messages) = mpsc::channel(1_024);
         let incoming = client.session(ReceiverStream::new(messages)).await.unwrap().into_inner();
-        Self { outgoing: Some(outgoing), incoming, sequence: 0 }
+        Self { outgoing: Some(outgoing), incoming, sequence: 0, checks: HashMap::new() }
     }
 
     /// A stream that began with a Hello from the region `eu`.
@@ -54,16 +57,30 @@ impl Agent {
         self.send(agent_message::Kind::Heartbeat(wire::Heartbeat {})).await;
     }
 
+    /// An outcome of the check that the agent was last told of.
+    pub(super) fn outcome(
+        &self,
+        endpoint: EndpointId,
+        sequence: u64,
+        class: OutcomeClass,
+    ) -> wire::ProbeOutcome {
+        probe_outcome(endpoint, self.check(endpoint), sequence, class)
+    }
+
+    /// The revision of the check of that endpoint that the agent was last told of; 0 if of none.
+    pub(super) fn check(&self, endpoint: EndpointId) -> Revision {
+        Revision(self.checks.get(&endpoint.0).copied().unwrap_or_default())
+    }
+
     /// Sends a report of new outcomes, and returns the last one's number.
     pub(super) async fn report(
         &mut self,
         outcomes: impl IntoIterator<Item = (EndpointId, OutcomeClass)>,
     ) -> u64 {
-        let numbered = |(endpoint, class)| {
-            self.sequence += 1;
-            probe_outcome(endpoint, self.sequence, class)
-        };
-        let outcomes = outcomes.into_iter().map(numbered).collect();
+        let from = self.sequence + 1;
+        let numbered = |(sequence, (endpoint, class))| self.outcome(endpoint, sequence, class);
+        let outcomes: Vec<_> = (from..).zip(outcomes).map(numbered).collect();
+        self.sequence += outcomes.len() as u64;
         self.send_report(outcomes).await;
         self.sequence
     }
@@ -89,7 +106,11 @@ impl Agent {
     }
 
     async fn expect(&mut self) -> member_message::Kind {
-        self.next().await.expect("the stream goes on").expect("the stream goes on")
+        let kind = self.next().await.expect("the stream goes on").expect("the stream goes on");
+        if let member_message::Kind::Assignment(assignment) = &kind {
+            self.checks.extend(assignment.checks.iter().map(|check| (check.endpoint, check.revision)));
+        }
+        kind
     }
 
     pub(super) async fn welcomed(&mut self) -> u64 {
@@ -144,13 +165,19 @@ impl Agent {
 }
 
 /// One outcome as agents send it.
-pub(super) fn probe_outcome(endpoint: EndpointId, sequence: u64, class: OutcomeClass) -> wire::ProbeOutcome {
+pub(super) fn probe_outcome(
+    endpoint: EndpointId,
+    check: Revision,
+    sequence: u64,
+    class: OutcomeClass,
+) -> wire::ProbeOutcome {
     let outcome = Outcome { class, status: (class == OutcomeClass::Ok).then_some(200) };
     wire::ProbeOutcome {
         endpoint: endpoint.0,
         sequence,
         outcome: Some(outcome.into()),
         address: "192.0.2.1".into(),
+        check_revision: check.0,
         ..Default::default()
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use waymark_core::health::OutcomeClass;
-use waymark_core::model::{AgentRun, Caseless, EndpointId, LogIndex, MemberId, Timestamp};
+use waymark_core::model::{AgentRun, Caseless, EndpointId, LogIndex, MemberId, Revision, Timestamp};
 use waymark_core::state::{Action, Command, Context, State, View, apply};
 use waymark_proto::agent::v1::{AgentMessage, Report, agent_message::Kind};
 
@@ -94,6 +94,8 @@ struct World {
     sent: usize,
     sequence: u64,
     endpoints: Vec<EndpointId>,
+    /// Of all endpoints: they were made together.
+    check: Revision,
 }
 
 const AGENT: &str = "a1";
@@ -104,6 +106,7 @@ impl World {
         let founding: Vec<Command> = founding(ENDPOINTS, 1).into_iter().map(command).collect();
         log.commit(&founding);
         let profile = log.0.profiles.values().next().expect("the profile").clone();
+        let check = profile.endpoints[0].check_revision;
         let endpoints = profile.endpoints.iter().map(|endpoint| endpoint.id).collect();
         let mut whole = Log(log.0.clone(), log.1);
         let session = open(&mut log, 1);
@@ -119,6 +122,7 @@ impl World {
             sent: 0,
             sequence: 0,
             endpoints,
+            check,
         }
     }
 
@@ -166,7 +170,8 @@ impl World {
     fn probe(&mut self, endpoint: EndpointId, class: OutcomeClass) {
         self.sequence += 1;
         self.backlog.push((endpoint, self.sequence, class));
-        let reported = reported(&probe_outcome(endpoint, self.sequence, class)).expect("a good outcome");
+        let outcome = probe_outcome(endpoint, self.check, self.sequence, class);
+        let reported = reported(&outcome).expect("a good outcome");
         let action =
             Action::RecordOutcomes { agent: AGENT.into(), run: AgentRun(self.run), outcomes: vec![reported] };
         self.whole.commit(&[command(action)]);
@@ -174,7 +179,8 @@ impl World {
 
     fn send(&mut self) {
         let unsent = self.backlog[self.sent..].iter();
-        let outcomes = unsent.map(|(endpoint, sequence, class)| probe_outcome(*endpoint, *sequence, *class));
+        let outcomes =
+            unsent.map(|(endpoint, sequence, class)| probe_outcome(*endpoint, self.check, *sequence, *class));
         let report = Kind::Report(Report { outcomes: outcomes.collect() });
         self.sent = self.backlog.len();
         let message = AgentMessage { kind: Some(report) };

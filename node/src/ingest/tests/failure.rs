@@ -7,8 +7,8 @@ use tonic::Code;
 use waymark_core::model::Caseless;
 use waymark_core::state::Action;
 
-use super::agent::{Agent, probe_outcome};
-use super::stage::{BAD, DEADLINE, Door, Failure, OK, Stage};
+use super::agent::Agent;
+use super::stage::{BAD, DEADLINE, Door, Failure, OK, Stage, eventually};
 use crate::ingest::limits::Waits;
 
 /// Waits that a test can sit out.
@@ -76,17 +76,12 @@ async fn sta_6_a_stream_that_is_cut_is_resumed_without_loss_or_double_count() {
     stage.hold(true);
     agent.report([(endpoint, BAD), (endpoint, BAD)]).await;
     let before = stage.proposals().len();
-    let sent = async {
-        while stage.proposals().len() == before {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(DEADLINE, sent).await.unwrap();
+    eventually("it is in flight", || stage.proposals().len() > before).await;
     drop(agent);
     stage.hold(false);
 
     let (mut agent, _) = Agent::open(&door, "a1", 7).await;
-    agent.send_report((1..=3).map(|sequence| probe_outcome(endpoint, sequence, BAD)).collect()).await;
+    agent.send_report((1..=3).map(|sequence| agent.outcome(endpoint, sequence, BAD)).collect()).await;
     agent.acknowledged(3).await;
     assert_eq!(stage.tally(endpoint, "a1").unwrap().failures, 3);
 }
@@ -125,12 +120,7 @@ async fn fail_4_a_stream_whose_proposals_fail_for_too_long_ends() {
     stage.fail([Failure::NoLeader; 1_000]);
     agent.report([(endpoint, BAD)]).await;
     assert_eq!(agent.ending().await.unwrap().code(), Code::Unavailable);
-    let released = async {
-        while stage.lease("a1").is_some() {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(DEADLINE, released).await.expect("the lease is given back");
+    eventually("the lease is given back", || stage.lease("a1").is_none()).await;
 }
 
 #[tokio::test]
@@ -155,12 +145,7 @@ async fn ops_4_a_member_that_stops_commits_what_it_was_brought_and_says_so() {
     stage.hold(true);
     agent.report([(endpoint, BAD)]).await;
     let last = agent.report([(endpoint, BAD)]).await;
-    let brought = async {
-        while door.ingest.counts().received() < last {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(DEADLINE, brought).await.unwrap();
+    eventually("it is brought", || door.ingest.counts().received() >= last).await;
     door.shutdown.cancel();
     stage.hold(false);
     agent.acknowledged(last).await;

@@ -71,7 +71,9 @@ async fn sec_6_a_report_has_a_size() {
     let endpoint = stage.endpoints()[0];
     let door = Door::open(&stage, 1, Waits::default()).await;
     let (mut agent, _) = Agent::open(&door, "a1", 7).await;
-    let outcomes = |count: usize| (1..=count as u64).map(|sequence| probe_outcome(endpoint, sequence, OK));
+    let check = agent.check(endpoint);
+    let outcomes =
+        |count: usize| (1..=count as u64).map(|sequence| probe_outcome(endpoint, check, sequence, OK));
     agent.send_report(outcomes(REPORT_OUTCOMES_MAX).collect()).await;
     agent.acknowledged(REPORT_OUTCOMES_MAX as u64).await;
     agent.send_report(outcomes(REPORT_OUTCOMES_MAX + 1).collect()).await;
@@ -129,7 +131,7 @@ fn sec_6_an_agent_has_so_many_outcomes_in_a_second() {
     let mut send = |now_ms| {
         let outcomes = (0..REPORT_OUTCOMES_MAX).map(|_| {
             sequence += 1;
-            probe_outcome(EndpointId(1), sequence, OK)
+            probe_outcome(EndpointId(1), Revision(1), sequence, OK)
         });
         session.hear(report(outcomes.collect()), &view, now_ms, Timestamp(0))
     };
@@ -146,11 +148,12 @@ fn sec_6_an_agent_has_so_many_outcomes_in_a_second() {
 fn sec_6_a_session_reads_no_further_while_too_much_waits_to_be_committed() {
     let stage = Stage::new(1, 3);
     let (endpoint, view) = (stage.endpoints()[0], stage.view());
+    let check = view.check(endpoint).unwrap().revision;
     let mut session = session();
     for first in (0..UNSETTLED_MAX as u64).step_by(REPORT_OUTCOMES_MAX) {
         assert!(session.may_read());
         let outcomes =
-            (1..=REPORT_OUTCOMES_MAX as u64).map(|next| probe_outcome(endpoint, first + next, BAD));
+            (1..=REPORT_OUTCOMES_MAX as u64).map(|next| probe_outcome(endpoint, check, first + next, BAD));
         session.hear(report(outcomes.collect()), &view, 0, Timestamp(0)).unwrap();
     }
     assert!(!session.may_read());
@@ -168,7 +171,7 @@ fn sec_6_a_session_reads_no_further_while_too_much_waits_to_be_committed() {
     let first = UNSETTLED_MAX as u64;
     let outcomes = |more: u64| {
         let sequences = first + more + 1..=first + more + REPORT_OUTCOMES_MAX as u64;
-        report(sequences.map(|sequence| probe_outcome(endpoint, sequence, BAD)).collect())
+        report(sequences.map(|sequence| probe_outcome(endpoint, check, sequence, BAD)).collect())
     };
     for more in (0..BATCH_MAX as u64).step_by(REPORT_OUTCOMES_MAX) {
         session.hear(outcomes(more), &view, long_after, Timestamp(0)).unwrap();

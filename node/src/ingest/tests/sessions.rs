@@ -2,11 +2,11 @@
 
 use tonic::Code;
 use waymark_core::health::{EndpointStatus, OutcomeClass, Verdict};
-use waymark_core::model::{Caseless, Revision};
+use waymark_core::model::{Caseless, Edit, EndpointId, EndpointPatch, Revision};
 use waymark_core::state::Action;
 
-use super::agent::{Agent, probe_outcome};
-use super::stage::{BAD, Door, OK, Stage};
+use super::agent::Agent;
+use super::stage::{BAD, Door, OK, PROFILE, Stage, eventually};
 use crate::ingest::limits::Waits;
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn sta_7_a_failing_run_goes_on_after_a_reconnect_to_another_member() {
     let (mut agent, next_session) = Agent::open(&second, "a1", 7).await;
     assert!(next_session > session);
     // The last one again, as if its acknowledgement had been lost, and two more.
-    agent.send_report((3..=5).map(|sequence| probe_outcome(endpoint, sequence, BAD)).collect()).await;
+    agent.send_report((3..=5).map(|sequence| agent.outcome(endpoint, sequence, BAD)).collect()).await;
     agent.acknowledged(5).await;
     let tally = stage.tally(endpoint, "a1").unwrap();
     assert_eq!((tally.failures, tally.sequence, tally.verdict), (4, 5, Some(Verdict::Down)));
@@ -70,7 +70,7 @@ async fn sta_6_what_is_replayed_or_reordered_changes_nothing() {
     let history: Vec<_> = [OK, BAD, BAD, OK, BAD, BAD]
         .into_iter()
         .zip(1..)
-        .map(|(class, sequence)| probe_outcome(endpoints[sequence as usize % 2], sequence, class))
+        .map(|(class, sequence)| agent.outcome(endpoints[sequence as usize % 2], sequence, class))
         .collect();
     agent.send_report(history.clone()).await;
     agent.acknowledged(6).await;
@@ -153,22 +153,47 @@ async fn sta_6_a_forgotten_agent_that_lives_is_taken_in_again() {
 async fn sta_6_what_is_not_assigned_is_dropped_counted_and_acknowledged() {
     let stage = Stage::new(2, 3);
     let endpoints = stage.endpoints();
-    stage.commit(Action::UpdateEndpoint {
-        profile: super::stage::PROFILE.into(),
-        name: "e2".into(),
-        fields: waymark_core::model::EndpointPatch {
-            enabled: waymark_core::model::Edit::Set(false),
-            ..Default::default()
-        },
-        if_revision: None,
-    });
+    stage.commit(update_endpoint("e2", EndpointPatch { enabled: Edit::Set(false), ..Default::default() }));
     let door = Door::open(&stage, 1, Waits::default()).await;
     let (mut agent, _) = Agent::open(&door, "a1", 7).await;
     let proposals = stage.proposals().len();
-    let last = agent.report([(endpoints[1], BAD), (waymark_core::model::EndpointId(9_999), OK)]).await;
+    let last = agent.report([(endpoints[1], BAD), (EndpointId(9_999), OK)]).await;
     agent.acknowledged(last).await;
     assert_eq!((door.ingest.counts().not_assigned, stage.proposals().len()), (2, proposals));
     assert!(door.ingest.recent().of(endpoints[1]).is_empty());
+}
+
+fn update_endpoint(name: &str, fields: EndpointPatch) -> Action {
+    Action::UpdateEndpoint { profile: PROFILE.into(), name: name.into(), fields, if_revision: None }
+}
+
+/// STA-11: in the proposal that is in flight, behind it on the member, and on the way from the agent.
+#[tokio::test]
+async fn sta_11_what_was_in_flight_when_the_check_changed_counts_for_nothing() {
+    let stage = Stage::new(1, 3);
+    let endpoint = stage.endpoints()[0];
+    let door = Door::open(&stage, 1, Waits::default()).await;
+    let (mut agent, _) = Agent::open(&door, "a1", 7).await;
+    stage.hold(true);
+    let proposals = stage.proposals().len();
+    agent.report([(endpoint, BAD)]).await;
+    eventually("the first is in flight", || stage.proposals().len() > proposals).await;
+    agent.report([(endpoint, BAD)]).await;
+    eventually("the second waits", || door.ingest.counts().proposed == 2).await;
+    let old = agent.check(endpoint);
+    let target = Edit::Set("192.0.2.99".to_owned());
+    stage.commit(update_endpoint("e1", EndpointPatch { target, ..Default::default() }));
+    let on_its_way = agent.report([(endpoint, BAD)]).await;
+    stage.hold(false);
+    agent.acknowledged(on_its_way).await;
+    assert_eq!((stage.tally(endpoint, "a1"), door.ingest.counts().not_assigned), (None, 1));
+
+    while agent.check(endpoint) == old {
+        agent.assignment().await;
+    }
+    let last = agent.report([(endpoint, BAD)]).await;
+    agent.acknowledged(last).await;
+    assert_eq!(stage.tally(endpoint, "a1").unwrap().failures, 1);
 }
 
 #[tokio::test]

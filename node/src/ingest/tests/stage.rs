@@ -248,6 +248,16 @@ impl Door {
     }
 }
 
+/// Returns once it is so.
+pub(super) async fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let waiting = async {
+        while !is_so() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, waiting).await.unwrap_or_else(|_| panic!("in time: {what}"));
+}
+
 /// Lets in whoever is not called `impostor`.
 pub(super) fn admission() -> Admission {
     Box::new(|_, agent, _| match agent {

@@ -107,8 +107,9 @@ fn agent() -> impl Strategy<Value = Agent> {
 }
 
 pub(super) fn check() -> impl Strategy<Value = Check> {
-    (protocol(), target(), any::<u16>(), text(), any::<u64>(), any::<u64>(), expect(), headers()).prop_map(
-        |(protocol, target, port, path, interval_ms, timeout_ms, expect, headers)| Check {
+    let asked = (protocol(), target(), any::<u16>(), text(), any::<u64>(), any::<u64>(), expect(), headers());
+    (asked, revision()).prop_map(
+        |((protocol, target, port, path, interval_ms, timeout_ms, expect, headers), revision)| Check {
             protocol,
             target,
             port,
@@ -117,6 +118,7 @@ pub(super) fn check() -> impl Strategy<Value = Check> {
             timeout_ms,
             expect,
             headers,
+            revision,
         },
     )
 }
@@ -137,10 +139,10 @@ fn endpoint() -> impl Strategy<Value = Endpoint> {
         option::of(any::<u32>()),
         option::of(caseless()),
         headers(),
-        revision(),
+        (revision(), revision()),
     )
         .prop_map(
-            |(name, target, (enabled, always_serve, priority), weight, location, headers, revision)| {
+            |(name, target, (enabled, always_serve, priority), weight, location, headers, revisions)| {
                 Endpoint {
                     id: EndpointId(0),
                     name,
@@ -151,7 +153,8 @@ fn endpoint() -> impl Strategy<Value = Endpoint> {
                     location,
                     always_serve,
                     headers,
-                    revision,
+                    revision: revisions.0,
+                    check_revision: revisions.1,
                 }
             },
         )

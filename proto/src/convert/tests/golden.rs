@@ -5,19 +5,16 @@ use std::path::PathBuf;
 
 use prost::Message;
 use waymark_core::health::{
-    AgentVerdict, EndpointHealth, EndpointStatus, Judgement, Outcome, OutcomeClass, ProfileStatus,
-    RegionalVerdict, Tally, Verdict,
+    EndpointHealth, EndpointStatus, Judgement, Outcome, OutcomeClass, ProfileStatus, Tally, Verdict,
 };
 use waymark_core::model::{
     Agent, AgentRun, Caseless, Edit, Endpoint, EndpointId, EndpointPatch, Header, LogIndex, MemberId,
     Monitor, MonitorPatch, Name, NameServer, Profile, ProfileId, ProfilePatch, Protocol, Region,
-    RelativeName, Revision, Routing, StatusRange, Timestamp, Violation, Zone, ZonePatch, parse_target,
+    RelativeName, Revision, Routing, StatusRange, Timestamp, Zone, ZonePatch, parse_target,
 };
-use waymark_core::state::{
-    Action, Command, CommandId, Event, EventCause, EventId, EventStatus, ProfileHealth, Rejection,
-    Remembered, Reply, ReportedOutcome, State, Subject,
-};
+use waymark_core::state::{Action, Command, CommandId, ProfileHealth, Remembered, ReportedOutcome, State};
 
+use super::golden_events::{events, replies};
 use crate::convert::{StateBuilder, snapshot_header, snapshot_records};
 use crate::storage::v1 as stored;
 use crate::storage::v1::snapshot_record::Kind;
@@ -51,7 +48,7 @@ fn golden(name: &str, written_today: &[u8]) -> Vec<u8> {
 }
 
 const OK: Outcome = Outcome { class: OutcomeClass::Ok, status: Some(200) };
-const REFUSED: Outcome = Outcome { class: OutcomeClass::Refused, status: None };
+pub(super) const REFUSED: Outcome = Outcome { class: OutcomeClass::Refused, status: None };
 
 fn header() -> Header {
     Header { name: "Host".into(), value: "web.example.org".into() }
@@ -93,7 +90,7 @@ fn endpoint_patch() -> EndpointPatch {
     }
 }
 
-fn region() -> Region {
+pub(super) fn region() -> Region {
     Region {
         name: "aws:eu-central-1".into(),
         latitude_e6: 50_110_900,
@@ -161,9 +158,15 @@ fn operators_actions() -> [(&'static str, Action); 13] {
     ]
 }
 
-fn members_actions() -> [(&'static str, Action); 4] {
+fn members_actions() -> [(&'static str, Action); 5] {
     let agent = || "agent-1".into();
-    let outcome = ReportedOutcome { endpoint: EndpointId(8), sequence: 1_001, age_ms: 12, outcome: REFUSED };
+    let outcome = ReportedOutcome {
+        endpoint: EndpointId(8),
+        check: Revision(0),
+        sequence: 1_001,
+        age_ms: 12,
+        outcome: REFUSED,
+    };
     [
         (
             "open_session",
@@ -181,6 +184,14 @@ fn members_actions() -> [(&'static str, Action); 4] {
                 agent: agent(),
                 run: AgentRun(u64::MAX),
                 outcomes: vec![outcome, ReportedOutcome { sequence: 1_002, outcome: OK, ..outcome }],
+            },
+        ),
+        (
+            "record_outcomes.of_check",
+            Action::RecordOutcomes {
+                agent: agent(),
+                run: AgentRun(7),
+                outcomes: vec![ReportedOutcome { check: Revision(6), ..outcome }],
             },
         ),
         (
@@ -218,14 +229,15 @@ fn state() -> State {
         lost: true,
         since: Timestamp(1_700_000_000_000),
     };
-    let profile = profile(&zone);
-    let id = profile.id;
-    state.profile_ids.insert(profile.name.clone(), id);
-    state.owners.insert(profile.full_name.tree_key(), id);
-    let health = ProfileHealth { status: ProfileStatus::Degraded, since: Timestamp(1_700_000_000_001) };
-    state.profile_health.insert(id, health);
-    state.health.insert(profile.endpoints[0].id, health_of(id).into());
-    state.profiles.insert(id, profile.into());
+    for profile in profiles(&zone) {
+        let id = profile.id;
+        state.profile_ids.insert(profile.name.clone(), id);
+        state.owners.insert(profile.full_name.tree_key(), id);
+        let health = ProfileHealth { status: ProfileStatus::Degraded, since: Timestamp(1_700_000_000_001) };
+        state.profile_health.insert(id, health);
+        state.health.insert(profile.endpoints[0].id, health_of(id).into());
+        state.profiles.insert(id, profile.into());
+    }
     state.zones.insert(zone.name.clone(), zone.into());
     state.regions.insert(region().name, region().into());
     state.agents.insert(agent.name.clone(), agent.into());
@@ -238,6 +250,22 @@ fn state() -> State {
         state.remembered_order.insert(order, mark);
     }
     state
+}
+
+/// The second one's endpoint says when its check began, which the first version did not know.
+fn profiles(zone: &Zone) -> [Profile; 2] {
+    let first = profile(zone);
+    let relative_name = RelativeName::parse("api").unwrap();
+    let endpoint = Endpoint { id: EndpointId(11), check_revision: Revision(6), ..first.endpoints[0].clone() };
+    let second = Profile {
+        id: ProfileId(10),
+        name: "api".into(),
+        full_name: relative_name.within(&zone.name).unwrap(),
+        relative_name,
+        endpoints: vec![endpoint],
+        ..first.clone()
+    };
+    [first, second]
 }
 
 fn profile(zone: &Zone) -> Profile {
@@ -255,6 +283,7 @@ fn profile(zone: &Zone) -> Profile {
         always_serve: true,
         headers: vec![header()],
         revision: Revision(6),
+        check_revision: Revision(0),
     };
     Profile {
         id: ProfileId(7),
@@ -289,58 +318,6 @@ fn health_of(profile: ProfileId) -> EndpointHealth {
         since: Timestamp(1_700_000_000_001),
         since_index: LogIndex(99),
     }
-}
-
-fn events() -> [Event; 4] {
-    let agent =
-        AgentVerdict { name: "agent-1".into(), verdict: Some(Verdict::Down), failures: 3, last: REFUSED };
-    let regions =
-        vec![RegionalVerdict { region: region().name, verdict: Some(Verdict::Down), agents: vec![agent] }];
-    let endpoint = Event {
-        id: EventId { counter: Revision(41), ordinal: 0 },
-        at: Timestamp(1_700_000_000_001),
-        index: LogIndex(99),
-        profile: ProfileId(7),
-        profile_name: "Web".into(),
-        subject: Subject::Endpoint { id: EndpointId(8), name: "eu".into() },
-        from: Some(EventStatus::Endpoint(EndpointStatus::Online)),
-        to: EventStatus::Endpoint(EndpointStatus::Degraded),
-        cause: EventCause::Outcome { agent: "agent-1".into(), outcome: REFUSED, regions: regions.clone() },
-    };
-    let numbered = |ordinal| EventId { counter: Revision(41), ordinal };
-    let silent = EventCause::Silence { agent: "agent-1".into(), regions };
-    let configured = EventCause::Configuration { author: "operator".into() };
-    [
-        Event { id: numbered(1), cause: silent, ..endpoint.clone() },
-        Event { id: numbered(2), from: None, cause: configured, ..endpoint.clone() },
-        Event {
-            id: numbered(3),
-            subject: Subject::Profile,
-            from: Some(EventStatus::Profile(ProfileStatus::CheckingEndpoints)),
-            to: EventStatus::Profile(ProfileStatus::Degraded),
-            cause: EventCause::Endpoints,
-            ..endpoint.clone()
-        },
-        endpoint,
-    ]
-}
-
-fn replies() -> [Result<Reply, Rejection>; 6] {
-    let violation = || vec![Violation::new("endpoints[0].weight", "1001 is outside 1–1000")];
-    let web = || "web".to_owned();
-    [
-        Ok(Reply { revision: Revision(7), warnings: violation() }),
-        Err(Rejection::Invalid(violation())),
-        Err(Rejection::NotFound { noun: "profile", name: "wbe".into(), hint: Some(web()) }),
-        Err(Rejection::Exists { noun: "profile", name: web() }),
-        Err(Rejection::RevisionMismatch {
-            noun: "profile",
-            name: web(),
-            expected: Revision(6),
-            current: Revision(7),
-        }),
-        Err(Rejection::InUse { noun: "zone", name: "tm.example.com".into(), by: vec![web()] }),
-    ]
 }
 
 #[test]

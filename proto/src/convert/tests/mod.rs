@@ -2,6 +2,7 @@
 
 mod arbitrary;
 mod golden;
+mod golden_events;
 mod masks;
 mod round_trip;
 mod wishes;

@@ -161,9 +161,10 @@ fn operators_action() -> impl Strategy<Value = Action> {
 }
 
 fn members_action() -> impl Strategy<Value = Action> {
-    let reported = (any::<u64>(), any::<u64>(), any::<u64>(), outcome()).prop_map(
-        |(endpoint, sequence, age_ms, outcome)| ReportedOutcome {
+    let reported = (any::<u64>(), revision(), any::<u64>(), any::<u64>(), outcome()).prop_map(
+        |(endpoint, check, sequence, age_ms, outcome)| ReportedOutcome {
             endpoint: EndpointId(endpoint),
+            check,
             sequence,
             age_ms,
             outcome,

@@ -126,6 +126,7 @@ mod tests {
             always_serve: false,
             headers: Vec::new(),
             revision: Revision(0),
+            check_revision: Revision(0),
         }
     }
 

@@ -181,6 +181,7 @@ fn blank(step: &mut Step<'_>, name: &str) -> Endpoint {
         always_serve: false,
         headers: Vec::new(),
         revision: step.revision,
+        check_revision: step.revision,
     }
 }
 

@@ -24,8 +24,9 @@ fn count(step: &mut Step<'_>, agent: &Arc<Agent>, reported: &ReportedOutcome) ->
     let id = reported.endpoint;
     let health = step.state.health.get(&id)?;
     let profile = step.state.profiles.get(&health.profile)?.clone();
+    let endpoint = profile.endpoint_by_id(id)?;
     let is_late = reported.age_ms > profile.monitor.verdict_expiry_ms();
-    if is_late || !is_probed(&profile, profile.endpoint_by_id(id)?) {
+    if is_late || !is_probed(&profile, endpoint) || reported.check != endpoint.check_revision {
         return None;
     }
     let before = health.tallies.get(&agent.name);

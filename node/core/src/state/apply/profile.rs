@@ -6,10 +6,11 @@ use super::endpoint::{Reading, read_endpoint, warn_target};
 use super::lookup::check_revision;
 use super::step::Step;
 use super::{lookup, names};
+use crate::health::{Check, is_probed};
 use crate::model::{
-    Caseless, Edit, EndpointDraft, EndpointPatch, Name, Profile, ProfileId, ProfilePatch, RelativeName,
-    Revision, Routing, Violations, Zone, profile_limits as limits, validate_endpoints, validate_profile,
-    validate_settings, warn_profile,
+    Caseless, Edit, Endpoint, EndpointDraft, EndpointPatch, Name, Profile, ProfileId, ProfilePatch,
+    RelativeName, Revision, Routing, Violations, Zone, profile_limits as limits, validate_endpoints,
+    validate_profile, validate_settings, warn_profile,
 };
 use crate::state::{Change, Rejection};
 
@@ -93,22 +94,39 @@ pub(super) fn delete(
     Ok(())
 }
 
-/// Puts `after` in the place of `before`, with its own and its changed endpoints' revisions and with what follows for
-/// their health. Nothing happens if they are alike.
+/// Puts `after` in the place of `before`, with its own revision and those of its endpoints and their checks, and with
+/// what follows for their health. Nothing happens if they are alike.
 pub(super) fn store(step: &mut Step<'_>, before: Option<&Profile>, mut after: Profile) {
     if before == Some(&after) {
         return;
     }
     after.revision = step.revision;
-    for endpoint in &mut after.endpoints {
+    let goes_on: Vec<bool> =
+        after.endpoints.iter().map(|endpoint| keeps_check(before, &after, endpoint)).collect();
+    for (endpoint, goes_on) in after.endpoints.iter_mut().zip(goes_on) {
         if before.and_then(|before| before.endpoint_by_id(endpoint.id)) != Some(endpoint) {
             endpoint.revision = step.revision;
+        }
+        if !goes_on {
+            endpoint.check_revision = step.revision;
         }
     }
     let after = Arc::new(after);
     step.state.profiles.insert(after.id, after.clone());
     step.note(Change::Profile(after.id));
     step.settle(before, &after);
+}
+
+/// Does what agents ask of `endpoint`, one of `after`, go on as it was (STA-11)? Not if it is new, asked otherwise, or
+/// no longer asked; what is not asked before and after has nothing that could end.
+fn keeps_check(before: Option<&Profile>, after: &Profile, endpoint: &Endpoint) -> bool {
+    let Some(before) = before else { return false };
+    let Some(earlier) = before.endpoint_by_id(endpoint.id) else { return false };
+    match (is_probed(before, earlier), is_probed(after, endpoint)) {
+        (true, true) => Check::of(after, endpoint).continues(&Check::of(before, earlier)),
+        (true, false) => false,
+        (false, _) => true,
+    }
 }
 
 /// A profile with nothing in it. `routing` stands for one that is still to be read.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::step::Step;
 use crate::health::{
-    Check, EndpointHealth, Judgement, RegionalVerdict, Tallies, endpoint_status, is_probed, judge,
-    profile_status,
+    EndpointHealth, Judgement, RegionalVerdict, Tallies, endpoint_status, is_probed, judge, profile_status,
 };
 use crate::model::{Caseless, Endpoint, EndpointId, Profile, ProfileId, Timestamp};
 use crate::state::{EventCause, EventStatus, ProfileHealth, Subject};
@@ -17,9 +16,9 @@ impl Step<'_> {
     /// | endpoint | counts | last conclusion |
     /// |---|---|---|
     /// | new | none | none |
-    /// | left the probed set, or is outside it | cleared | cleared |
-    /// | probed before and after, another check | cleared | kept, stale from now on |
-    /// | probed before and after, the same check | kept | kept |
+    /// | its check goes on | kept | kept |
+    /// | another check | cleared | kept, stale from now on |
+    /// | left the probed set | cleared | cleared |
     pub(super) fn settle(&mut self, before: Option<&Profile>, after: &Profile) {
         for gone in before.into_iter().flat_map(|before| &before.endpoints) {
             if after.endpoint_by_id(gone.id).is_none() {
@@ -27,16 +26,11 @@ impl Step<'_> {
             }
         }
         for endpoint in &after.endpoints {
-            match before.and_then(|before| Some((before, before.endpoint_by_id(endpoint.id)?))) {
+            match before.and_then(|before| before.endpoint_by_id(endpoint.id)) {
                 None => self.start_health(after, endpoint),
-                Some((profile, earlier)) if !is_probed(after, endpoint) || !is_probed(profile, earlier) => {
-                    self.forget_conclusion(endpoint.id);
-                }
-                Some((profile, earlier)) => {
-                    if !Check::of(after, endpoint).continues(&Check::of(profile, earlier)) {
-                        self.restart_counts(endpoint.id);
-                    }
-                }
+                Some(earlier) if earlier.check_revision == endpoint.check_revision => {}
+                Some(_) if is_probed(after, endpoint) => self.restart_counts(endpoint.id),
+                Some(_) => self.forget_conclusion(endpoint.id),
             }
             let author = self.author;
             self.refresh_endpoint(after, endpoint, || EventCause::Configuration {

@@ -90,18 +90,21 @@ impl Cluster {
         let run = self.state.agents[&Caseless::new(agent)].run;
         let id = self.endpoint(endpoint);
         let outcomes =
-            (sequence..).zip(outcomes.chars()).map(|(sequence, letter)| reported(id, sequence, letter));
-        self.run(None, Action::RecordOutcomes { agent: agent.into(), run, outcomes: outcomes.collect() })
+            (sequence..).zip(outcomes.chars()).map(|(sequence, letter)| self.reported(id, sequence, letter));
+        let action = Action::RecordOutcomes { agent: agent.into(), run, outcomes: outcomes.collect() };
+        self.run(None, action)
     }
-}
 
-fn reported(endpoint: EndpointId, sequence: u64, letter: char) -> ReportedOutcome {
-    let class = match letter {
-        '+' => OutcomeClass::Ok,
-        '-' => OutcomeClass::Timeout,
-        _ => OutcomeClass::Agent,
-    };
-    ReportedOutcome { endpoint, sequence, age_ms: 0, outcome: Outcome { class, status: None } }
+    /// An outcome of the check that is in force.
+    fn reported(&self, endpoint: EndpointId, sequence: u64, letter: char) -> ReportedOutcome {
+        let class = match letter {
+            '+' => OutcomeClass::Ok,
+            '-' => OutcomeClass::Timeout,
+            _ => OutcomeClass::Agent,
+        };
+        let check = self.view.endpoint(endpoint).map_or(Revision(0), |(_, found)| found.check_revision);
+        ReportedOutcome { endpoint, check, sequence, age_ms: 0, outcome: Outcome { class, status: None } }
+    }
 }
 
 fn region_at(name: &str, latitude_e6: i32) -> Region {

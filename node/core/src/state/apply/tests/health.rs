@@ -85,7 +85,8 @@ fn sta_6_late_outcomes_and_strangers_change_nothing() {
     let id = cluster.endpoint("e1");
     let expiry = cluster.profile("web").monitor.verdict_expiry_ms();
     assert_eq!(expiry, 100_000);
-    let aged = |age_ms| ReportedOutcome { age_ms, ..reported(id, 1, '+') };
+    let good = cluster.reported(id, 1, '+');
+    let aged = |age_ms| ReportedOutcome { age_ms, ..good };
     let record = |agent: &str, run, outcome| Action::RecordOutcomes {
         agent: agent.into(),
         run: AgentRun(run),
@@ -95,7 +96,7 @@ fn sta_6_late_outcomes_and_strangers_change_nothing() {
     cluster.apply(record("a1", 1, aged(expiry + 1))).unwrap();
     cluster.apply(record("a9", 1, aged(0))).unwrap();
     cluster.apply(record("a1", 7, aged(0))).unwrap();
-    cluster.apply(record("a1", 1, reported(EndpointId(999), 1, '+'))).unwrap();
+    cluster.apply(record("a1", 1, ReportedOutcome { endpoint: EndpointId(999), ..good })).unwrap();
     assert_eq!(cluster.state, before);
     cluster.apply(record("a1", 1, aged(expiry))).unwrap();
     assert_eq!(cluster.status("e1"), "Online");

@@ -253,7 +253,7 @@ impl Cluster {
         let endpoint = self.endpoint_at(endpoint);
         let outcomes = (u64::from(sequence)..).zip(outcomes).map(|(sequence, is_ok)| ReportedOutcome {
             age_ms,
-            ..reported(endpoint, sequence, if *is_ok { '+' } else { '-' })
+            ..self.reported(endpoint, sequence, if *is_ok { '+' } else { '-' })
         });
         Action::RecordOutcomes { agent, run: AgentRun(run.unwrap_or(current)), outcomes: outcomes.collect() }
     }
@@ -308,7 +308,12 @@ proptest! {
         let mut cluster = Cluster::with_web(1);
         cluster.open("a1", "r1", 1);
         let endpoint = cluster.endpoint("e1");
-        let mut rest = (1..).zip(&outcomes).map(|(sequence, is_ok)| reported(endpoint, sequence, if *is_ok { '+' } else { '-' }));
+        let letter = |is_ok: &bool| if *is_ok { '+' } else { '-' };
+        let found: Vec<_> = (1..)
+            .zip(&outcomes)
+            .map(|(sequence, is_ok)| cluster.reported(endpoint, sequence, letter(is_ok)))
+            .collect();
+        let mut rest = found.into_iter();
         let batches: Vec<Vec<ReportedOutcome>> =
             cuts.iter().map(|count| rest.by_ref().take(*count).collect()).collect();
         let mut plain = cluster.clone();

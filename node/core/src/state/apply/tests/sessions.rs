@@ -54,7 +54,7 @@ fn sta_7_a_count_goes_on_in_a_new_session_and_a_new_run() {
     let late = Action::RecordOutcomes {
         agent: "a1".into(),
         run: AgentRun(1),
-        outcomes: vec![reported(id, 99, '+')],
+        outcomes: vec![cluster.reported(id, 99, '+')],
     };
     cluster.apply(late).unwrap();
     assert_eq!(cluster.state, before);
