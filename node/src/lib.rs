@@ -152,8 +152,15 @@ async fn serve_grpc(
         Box::new(|_, _, _| Ok(())),
         shutdown.clone(),
     );
-    let admin =
-        admin::services(started.reader.clone(), started.proposer.clone(), membership, shutdown.clone());
+    let recent = ingest.recent();
+    started.outcomes.tell_from(Box::new(move |endpoints| recent.last(endpoints)));
+    let admin = admin::services(
+        started.reader.clone(),
+        started.proposer.clone(),
+        membership,
+        started.outcomes.clone(),
+        shutdown.clone(),
+    );
     let routes = admin
         .await
         .add_service(ingest.service())

@@ -37,24 +37,24 @@ pub(crate) async fn run(wanted: Wanted, session: &Session) -> Result<String, Fai
 
 async fn once(profile: String, session: &Session) -> Result<String, Failure> {
     let applied = std::cell::Cell::new(0);
+    let incomplete = std::cell::RefCell::new(std::collections::BTreeSet::new());
     let profiles = session
         .pages(async |page| {
             let request =
                 ListStatusesRequest { profile: profile.clone(), page: Some(page), read: session.read() };
-            let call = async |at: Attempt| {
-                let request = at.request(&request);
-                StatusesClient::new(at.channel)
-                    .max_decoding_message_size(MESSAGE_MAX)
-                    .list_statuses(request)
-                    .await
-            };
-            let answer = session.client.read(call).await?;
+            let answer = list(&request, session).await?;
             applied.set(answer.applied);
+            incomplete.borrow_mut().extend(answer.incomplete);
             Ok((answer.profiles, answer.next_page_token))
         })
         .await?;
-    let list = ListStatusesResponse { profiles, applied: applied.get(), next_page_token: String::new() };
-    Ok(session.show(&StatusList::from(list)))
+    let whole = ListStatusesResponse {
+        profiles,
+        applied: applied.get(),
+        next_page_token: String::new(),
+        incomplete: incomplete.into_inner().into_iter().collect(),
+    };
+    Ok(session.show(&StatusList::from(whole)))
 }
 
 async fn watch(profile: String, session: &Session) -> Result<String, Failure> {
@@ -89,6 +89,8 @@ async fn watch(profile: String, session: &Session) -> Result<String, Failure> {
 struct StatusList {
     applied: u64,
     profiles: Vec<Profile>,
+    /// Members that did not tell all that their agents found last.
+    incomplete: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -106,23 +108,30 @@ struct Profile {
 }
 
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 struct Endpoint {
     name: String,
     target: String,
-    status: String,
+    #[serde(flatten)]
+    standing: Standing,
+}
+
+/// How an endpoint is, and who says so.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Standing {
+    pub(crate) status: String,
     since: String,
     /// Since when no region has a verdict, although there was a conclusion once.
     stale_since: Option<String>,
-    regions: Vec<Region>,
+    pub(crate) regions: Vec<Region>,
     #[serde(skip)]
     since_ms: u64,
 }
 
 impl From<ListStatusesResponse> for StatusList {
     fn from(message: ListStatusesResponse) -> Self {
-        let ListStatusesResponse { profiles, applied, next_page_token: _ } = message;
-        Self { applied, profiles: profiles.into_iter().map(Into::into).collect() }
+        let ListStatusesResponse { profiles, applied, next_page_token: _, incomplete } = message;
+        Self { applied, profiles: profiles.into_iter().map(Into::into).collect(), incomplete }
     }
 }
 
@@ -145,24 +154,63 @@ impl From<wire::ProfileStatus> for Profile {
 impl From<wire::EndpointStatus> for Endpoint {
     fn from(message: wire::EndpointStatus) -> Self {
         let wire::EndpointStatus { name, target, status, since_ms, stale_since_ms, regions } = message;
-        Self {
-            name,
-            target,
+        let standing = Standing {
             status: words::endpoint_status(status),
             since: time::rfc_3339(since_ms),
             stale_since: stale_since_ms.map(time::rfc_3339),
             regions: regions.into_iter().map(Into::into).collect(),
             since_ms,
-        }
+        };
+        Self { name, target, standing }
     }
 }
 
-impl Endpoint {
-    fn told(&self) -> String {
-        let stale = self.stale_since.as_ref().map(|since| format!("stale since {since}"));
-        let regions = Some(verdicts::line(&self.regions)).filter(|line| !line.is_empty());
-        [stale, regions].into_iter().flatten().collect::<Vec<_>>().join("; ")
+impl Standing {
+    /// Marked if nobody stands by it any more.
+    fn stale(&self) -> Option<String> {
+        self.stale_since.as_ref().map(|since| format!("stale since {since}"))
     }
+
+    fn told(&self) -> String {
+        let regions = Some(verdicts::line(&self.regions)).filter(|line| !line.is_empty());
+        [self.stale(), regions].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    /// The status with its age, in one line.
+    pub(crate) fn line(&self) -> String {
+        let age = time::age(self.since_ms, time::now_ms());
+        let stale = self.stale().map(|stale| format!(", {stale}")).unwrap_or_default();
+        format!("{} for {age}{stale}", self.status)
+    }
+}
+
+/// How one endpoint of a profile is, and the members that did not tell all they know of it; `None` if it is gone.
+pub(crate) async fn standing(
+    profile: &str,
+    endpoint: &str,
+    session: &Session,
+) -> Result<Option<(Standing, Vec<String>)>, Failure> {
+    let request = ListStatusesRequest { profile: profile.to_owned(), page: None, read: session.read() };
+    let ListStatusesResponse { profiles, incomplete, .. } = list(&request, session).await?;
+    let endpoints = profiles.into_iter().flat_map(|profile| profile.endpoints);
+    let found = endpoints.map(Endpoint::from).find(|found| found.name.eq_ignore_ascii_case(endpoint));
+    Ok(found.map(|found| (found.standing, incomplete)))
+}
+
+async fn list(request: &ListStatusesRequest, session: &Session) -> Result<ListStatusesResponse, Failure> {
+    let call = async |at: Attempt| {
+        let request = at.request(request);
+        StatusesClient::new(at.channel).max_decoding_message_size(MESSAGE_MAX).list_statuses(request).await
+    };
+    session.client.read(call).await
+}
+
+/// Says which members are missing; nothing if none is.
+pub(crate) fn missing(incomplete: &[String]) -> Option<String> {
+    (!incomplete.is_empty()).then(|| {
+        let names = incomplete.join(", ");
+        format!("what the agents of {names} found last is not all here: no answer in time")
+    })
 }
 
 impl Shown for StatusList {
@@ -190,13 +238,18 @@ impl Shown for StatusList {
                     Cell::new(&profile.name),
                     Cell::new(&endpoint.name),
                     Cell::new(&endpoint.target),
-                    table::judged(&endpoint.status, style),
-                    Cell::new(time::age(endpoint.since_ms, now_ms)),
-                    Cell::new(endpoint.told()),
+                    table::judged(&endpoint.standing.status, style),
+                    Cell::new(time::age(endpoint.standing.since_ms, now_ms)),
+                    Cell::new(endpoint.standing.told()),
                 ]);
             }
         }
-        table::finish(shown)
+        let mut text = table::finish(shown);
+        if let Some(missing) = missing(&self.incomplete) {
+            text.push_str(&missing);
+            text.push('\n');
+        }
+        text
     }
 }
 
@@ -211,6 +264,7 @@ mod tests {
             verdict: wire::Verdict::Down.into(),
             failures: 4,
             last_outcome: Some(wire::Outcome { class: wire::OutcomeClass::Timeout.into(), status: None }),
+            detail: "no connection within 5000 ms".into(),
         };
         let region = wire::RegionalVerdict {
             region: "eu".into(),
@@ -246,6 +300,7 @@ mod tests {
             "staleSince": null,
             "regions": [{ "region": "eu", "verdict": "down", "agents": [{
                 "name": "eu-1", "verdict": "down", "failures": 4, "lastOutcome": "timeout", "lastStatusCode": null,
+                "lastReason": "no connection within 5000 ms",
             }] }],
         });
         assert_eq!(endpoint, &wanted);

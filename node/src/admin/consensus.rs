@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use waymark_core::model::{LogIndex, MemberId};
+use waymark_core::model::{EndpointId, LogIndex, MemberId};
 use waymark_core::state::Command;
 
 use crate::raft::{
-    ClusterStatus, MemberStatus, Membership, MembershipError, ProposeError, Proposed, Proposer,
+    ClusterStatus, Gathered, LastOutcomes, MemberStatus, Membership, MembershipError, ProposeError, Proposed,
+    Proposer,
 };
 
-/// The cluster, as the operators' API sees it. Each method means what its namesake of [`Proposer`] or [`Membership`]
-/// does.
+/// The cluster, as the operators' API sees it. Each method means what its namesake of [`Proposer`], [`Membership`] or
+/// [`LastOutcomes`] does.
 #[async_trait]
 pub(super) trait Consensus: Send + Sync + 'static {
     /// See [`Proposer::propose`].
@@ -26,6 +27,13 @@ pub(super) trait Consensus: Send + Sync + 'static {
     async fn status(&self) -> ClusterStatus;
     /// See [`Membership::await_applied`].
     async fn await_applied(&self, member: MemberId, index: LogIndex, within: Duration) -> bool;
+    /// See [`LastOutcomes::gather`].
+    async fn last_outcomes(
+        &self,
+        members: &[MemberId],
+        endpoints: &[EndpointId],
+        within: Duration,
+    ) -> Gathered;
     /// See [`Membership::names`].
     fn names(&self) -> Vec<(MemberId, String)>;
     /// See [`Membership::id`].
@@ -41,6 +49,8 @@ pub(super) struct RaftHandles {
     pub(super) proposer: Proposer,
     /// Knows the members.
     pub(super) membership: Membership,
+    /// Knows what agents found last.
+    pub(super) outcomes: LastOutcomes,
 }
 
 #[async_trait]
@@ -67,6 +77,15 @@ impl Consensus for RaftHandles {
 
     async fn await_applied(&self, member: MemberId, index: LogIndex, within: Duration) -> bool {
         self.membership.await_applied(member, index, within).await
+    }
+
+    async fn last_outcomes(
+        &self,
+        members: &[MemberId],
+        endpoints: &[EndpointId],
+        within: Duration,
+    ) -> Gathered {
+        self.outcomes.gather(members, endpoints, within).await
     }
 
     fn names(&self) -> Vec<(MemberId, String)> {

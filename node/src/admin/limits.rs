@@ -23,6 +23,8 @@ pub const WATCH_PATIENCE: Duration = Duration::from_secs(10);
 pub const WATCH_PAUSE: Duration = Duration::from_millis(100);
 /// How long a write with `wait_all` waits for the other members.
 pub const WAIT_ALL: Duration = Duration::from_secs(5);
+/// How long a list of statuses waits for the members that know what their agents found last.
+pub const GATHER_WITHIN: Duration = Duration::from_secs(1);
 /// Most names that are compared with a misspelt one for the hint: the comparison must not hold up other calls.
 pub const HINT_NAMES_MAX: usize = 10_000;
 

@@ -15,6 +15,7 @@ mod endpoints;
 mod events;
 mod fault;
 mod handles;
+mod lately;
 pub mod limits;
 mod page;
 mod profiles;

@@ -23,7 +23,7 @@ use super::regions::RegionsService;
 use super::statuses::StatusesService;
 use super::zones::ZonesService;
 use crate::publication::Reader;
-use crate::raft::{Membership, Proposer};
+use crate::raft::{LastOutcomes, Membership, Proposer};
 
 /// The names under which `grpc.health.v1` knows the services; the empty one is the member as a whole.
 const NAMES: [&str; 10] = [
@@ -45,9 +45,10 @@ pub async fn services(
     reader: Reader,
     proposer: Proposer,
     membership: Membership,
+    outcomes: LastOutcomes,
     stopping: CancellationToken,
 ) -> Routes {
-    let consensus = Arc::new(RaftHandles { proposer, membership });
+    let consensus = Arc::new(RaftHandles { proposer, membership, outcomes });
     let handles = Handles::new(reader, consensus, Watching::default(), stopping.clone());
     with_handles(handles, stopping).await
 }

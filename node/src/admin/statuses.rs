@@ -13,7 +13,7 @@ use super::page::Wanted;
 use super::profiles::{profile_of, profiles_behind};
 use super::shown::Shown;
 use super::watch::{Ended, Outlet, Watch};
-use super::{fault, page};
+use super::{fault, lately, page};
 
 /// The service.
 #[derive(Clone)]
@@ -38,7 +38,9 @@ impl statuses_server::Statuses for StatusesService {
         let selection = Selection::of(request)?;
         let view = self.handles.view(read).await?;
         selection.check(&view.state)?;
-        Ok(Response::new(selection.list(&view)))
+        let mut list = selection.list(&view);
+        list.incomplete = lately::tell(&self.handles, &view, &mut list.profiles).await;
+        Ok(Response::new(list))
     }
 
     type WatchStatusesStream = Watch<ListStatusesResponse>;
@@ -93,7 +95,7 @@ impl Selection {
                 page::cut(objects, self.page.size)
             }
         };
-        ListStatusesResponse { profiles, applied: view.applied.0, next_page_token }
+        ListStatusesResponse { profiles, applied: view.applied.0, next_page_token, incomplete: Vec::new() }
     }
 }
 

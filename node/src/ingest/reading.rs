@@ -44,12 +44,13 @@ pub(super) fn recent(
         certificate_expiry,
         certificate_valid,
         detail,
-        check_revision: _,
+        check_revision,
     } = message;
     let brief = |us: Option<u64>| us.map(|us| u32::try_from(us).unwrap_or(u32::MAX));
     RecentOutcome {
         at: Timestamp(now.0.saturating_sub(age_ms)),
         run,
+        check: Revision(check_revision),
         sequence,
         outcome,
         address: address.parse().ok(),

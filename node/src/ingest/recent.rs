@@ -5,10 +5,11 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use waymark_core::health::Outcome;
-use waymark_core::model::{AgentRun, Caseless, EndpointId, Timestamp};
+use waymark_core::model::{AgentRun, Caseless, EndpointId, Revision, Timestamp};
 
 use super::limits::{RECENT_AGENTS_MAX, RECENT_MAX};
 use super::rings::{Budget, Rings, lock};
+use crate::raft::LastOutcome;
 
 /// One outcome with everything that the agent told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct RecentOutcome {
     pub at: Timestamp,
     /// The run in which it was found.
     pub run: AgentRun,
+    /// The check that found it.
+    pub check: Revision,
     /// Its number in that run.
     pub sequence: u64,
     /// What was found.
@@ -94,6 +97,27 @@ impl Recent {
         outcomes.filter(|(_, outcomes)| !outcomes.is_empty()).collect()
     }
 
+    /// The last outcome of each agent whose stream is open on each of `endpoints`, where it was no success.
+    pub fn last(&self, endpoints: &[EndpointId]) -> Vec<LastOutcome> {
+        let open = |held: &Held| held.streams > 0;
+        let agents: Vec<_> = lock(&self.agents)
+            .by_name
+            .iter()
+            .filter(|(_, held)| open(held))
+            .map(|(name, held)| (name.clone(), held.rings.clone()))
+            .collect();
+        let told = |(agent, rings): (Caseless, Arc<Rings>)| {
+            rings.last(endpoints).into_iter().map(move |(endpoint, found)| LastOutcome {
+                endpoint,
+                agent: agent.clone(),
+                check: found.check,
+                outcome: found.outcome,
+                detail: found.detail.into(),
+            })
+        };
+        agents.into_iter().flat_map(told).collect()
+    }
+
     /// The place for what `agent` brings on a stream that begins.
     pub(super) fn open(&self, agent: &Caseless) -> Arc<Rings> {
         let mut agents = lock(&self.agents);
@@ -132,6 +156,7 @@ pub(super) mod tests {
         RecentOutcome {
             at: Timestamp(sequence),
             run: AgentRun(1),
+            check: Revision(1),
             sequence,
             outcome: Outcome { class: OutcomeClass::Ok, status: Some(200) },
             address: None,
@@ -157,5 +182,28 @@ pub(super) mod tests {
         assert_eq!(kept.len(), RECENT_AGENTS_MAX + 1);
         assert_eq!(kept[..2], [name(0), name(2)]);
         assert_eq!(recent.budget.held(), RECENT_AGENTS_MAX + 1);
+    }
+
+    #[test]
+    fn prb_9_the_last_outcome_of_each_open_stream_where_it_was_no_success() {
+        let recent = Recent::default();
+        let trouble = |sequence| RecentOutcome {
+            outcome: Outcome { class: OutcomeClass::Agent, status: None },
+            detail: "no route".into(),
+            ..outcome(sequence)
+        };
+        recent.open(&"troubled".into()).keep([(ENDPOINT, outcome(1)), (ENDPOINT, trouble(2))]);
+        recent.open(&"well".into()).keep([(ENDPOINT, trouble(1)), (ENDPOINT, outcome(2))]);
+        recent.open(&"gone".into()).keep([(ENDPOINT, trouble(1))]);
+        recent.close(&"gone".into());
+        let told = LastOutcome {
+            endpoint: ENDPOINT,
+            agent: "troubled".into(),
+            check: Revision(1),
+            outcome: trouble(2).outcome,
+            detail: "no route".into(),
+        };
+        assert_eq!(recent.last(&[ENDPOINT, EndpointId(8)]), [told]);
+        assert_eq!(recent.last(&[EndpointId(8)]), []);
     }
 }

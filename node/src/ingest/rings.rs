@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use waymark_core::health::OutcomeClass;
 use waymark_core::model::EndpointId;
 
 use super::limits::RECENT_PER_ENDPOINT;
@@ -41,6 +42,14 @@ impl Rings {
                 self.budget.release(&ring);
             }
         }
+    }
+
+    /// The latest outcome on each of `endpoints`, where it was no success.
+    pub(super) fn last(&self, endpoints: &[EndpointId]) -> Vec<(EndpointId, RecentOutcome)> {
+        let rings = lock(&self.by_endpoint);
+        let latest = endpoints.iter().filter_map(|id| Some((*id, rings.get(id)?.back()?)));
+        let troubled = latest.filter(|(_, found)| found.outcome.class != OutcomeClass::Ok);
+        troubled.map(|(id, found)| (id, found.clone())).collect()
     }
 
     /// What is kept of `endpoint`, the latest last.

@@ -16,7 +16,7 @@ use super::peer_service::PeerService;
 use super::raft_service::RaftService;
 use super::timers::{Compaction, TimerProfile};
 use super::types::Node;
-use super::{Leases, Membership, Proposer, leases, proposer};
+use super::{LastOutcomes, Leases, Membership, Proposer, leases, proposer};
 use crate::publication::{Reader, publication};
 
 /// How long the end of consensus may take before the process goes on without it.
@@ -100,6 +100,8 @@ pub struct Started {
     pub membership: Membership,
     /// The sessions of agents that are held here.
     pub leases: Leases,
+    /// What agents found last, here and on other members.
+    pub outcomes: LastOutcomes,
     /// The way out.
     pub reader: Reader,
     /// To be served to other members.
@@ -156,11 +158,19 @@ impl Started {
         let raft_service = RaftServer::new(RaftService::new(base.clone()))
             .max_decoding_message_size(MESSAGE_MAX)
             .max_encoding_message_size(MESSAGE_MAX);
-        let service = PeerService::new(base.clone(), proposer.clone(), membership.clone(), leases.clone());
+        let outcomes = LastOutcomes::new(base.clone());
+        let service = PeerService {
+            base: base.clone(),
+            proposer: proposer.clone(),
+            membership: membership.clone(),
+            leases: leases.clone(),
+            outcomes: outcomes.clone(),
+        };
         let peer_service = PeersServer::new(service)
             .max_decoding_message_size(MESSAGE_MAX)
             .max_encoding_message_size(MESSAGE_MAX);
         membership.found_again();
-        Self { proposer, membership, leases, reader, raft_service, peer_service, stopper: Stopper { base } }
+        let stopper = Stopper { base };
+        Self { proposer, membership, leases, outcomes, reader, raft_service, peer_service, stopper }
     }
 }

@@ -1,5 +1,5 @@
-//! Consensus: everything that knows openraft and sled is below here. The doors see four handles: [`Proposer`],
-//! [`Membership`], [`Leases`] and the publication's reader.
+//! Consensus: everything that knows openraft and sled is below here. The doors see five handles: [`Proposer`],
+//! [`Membership`], [`Leases`], [`LastOutcomes`] and the publication's reader.
 
 mod acknowledged;
 mod address;
@@ -24,6 +24,7 @@ mod log_writer;
 mod member;
 mod membership;
 mod narrator;
+mod outcomes;
 mod peer_client;
 mod peer_service;
 mod proposer;
@@ -43,6 +44,7 @@ pub use data_dir::DataDirError;
 pub use leases::{HeldSession, Leases};
 pub use member::{Member, MemberConfig, OpenError, Started, Stopper};
 pub use membership::{ClusterStatus, MemberStatus, Membership, MembershipError, Role};
+pub use outcomes::{Gathered, LastOutcome, LastOutcomes, OutcomeSource};
 pub use peer_service::PeerService;
 pub use proposer::{ProposeError, Proposed, Proposer};
 pub use raft_service::RaftService;

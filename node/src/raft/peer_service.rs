@@ -14,7 +14,7 @@ use super::forward::{Refusal, status};
 use super::gather::Asker;
 use super::leader::Leader;
 use super::raft_service::addressed_seat;
-use super::{HeldSession, Leases, Membership, ProposeError, Proposer, convert};
+use super::{HeldSession, LastOutcomes, Leases, Membership, ProposeError, Proposer, convert};
 
 /// Sessions that one member may name at once: far more agents than any plan has.
 const SESSIONS_MAX: usize = 10_000;
@@ -22,16 +22,11 @@ const SESSIONS_MAX: usize = 10_000;
 /// Serves `waymark.peer.v1.Peers`.
 #[derive(Debug)]
 pub struct PeerService {
-    base: Arc<Base>,
-    proposer: Proposer,
-    membership: Membership,
-    leases: Leases,
-}
-
-impl PeerService {
-    pub(super) fn new(base: Arc<Base>, proposer: Proposer, membership: Membership, leases: Leases) -> Self {
-        Self { base, proposer, membership, leases }
-    }
+    pub(super) base: Arc<Base>,
+    pub(super) proposer: Proposer,
+    pub(super) membership: Membership,
+    pub(super) leases: Leases,
+    pub(super) outcomes: LastOutcomes,
 }
 
 #[tonic::async_trait]
@@ -150,5 +145,13 @@ impl Peers for PeerService {
                 Err(Status::deadline_exceeded(format!("entry {index} is not applied here yet")))
             }
         }
+    }
+
+    async fn list_last_outcomes(
+        &self,
+        request: Request<wire::ListLastOutcomesRequest>,
+    ) -> Result<Response<wire::ListLastOutcomesResponse>, Status> {
+        addressed_seat(&self.base, &request)?;
+        Ok(Response::new(self.outcomes.answer(request.into_inner())))
     }
 }

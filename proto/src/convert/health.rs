@@ -52,6 +52,7 @@ impl From<&AgentVerdict> for wire::AgentVerdict {
             verdict: verdict_message(*verdict).into(),
             failures: *failures,
             last_outcome: Some((*last).into()),
+            detail: String::new(),
         }
     }
 }
@@ -60,7 +61,7 @@ impl TryFrom<wire::AgentVerdict> for AgentVerdict {
     type Error = Malformed;
 
     fn try_from(message: wire::AgentVerdict) -> Result<Self, Malformed> {
-        let wire::AgentVerdict { name, verdict, failures, last_outcome } = message;
+        let wire::AgentVerdict { name, verdict, failures, last_outcome, detail: _ } = message;
         Ok(Self {
             name: Caseless::new(&name),
             verdict: verdict_of(verdict)?,

@@ -14,6 +14,7 @@ use crate::client::Attempt;
 use crate::confirm;
 use crate::failure::Failure;
 use crate::session::Session;
+use crate::status;
 
 pub(super) async fn add(change: Change, session: &Session) -> Result<String, Failure> {
     let write = session.write(change.if_revision)?;
@@ -79,7 +80,8 @@ pub(super) async fn show(profile: String, name: String, session: &Session) -> Re
         EndpointsClient::new(at.channel).get_endpoint(request).await
     };
     let endpoint = session.client.read(call).await?;
-    Ok(session.show(&Endpoint::new(profile, endpoint)))
+    let standing = status::standing(&profile, &endpoint.name, session).await?;
+    Ok(session.show(&Endpoint::new(profile, endpoint, standing)))
 }
 
 pub(super) async fn list(profile: String, session: &Session) -> Result<String, Failure> {

@@ -5,13 +5,18 @@ use serde::Serialize;
 use waymark_proto::admin::v1 as wire;
 
 use crate::monitor::Header;
-use crate::output::{Shown, Style, table};
+use crate::output::{Shown, Style, table, verdicts};
+use crate::status::{Standing, missing};
 
 /// An endpoint by itself.
 #[derive(Debug, Serialize)]
 pub(super) struct Endpoint {
     metadata: Metadata,
     spec: Spec,
+    /// None if it was removed meanwhile.
+    status: Option<Standing>,
+    /// Members that did not tell all that their agents found last.
+    incomplete: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -80,9 +85,15 @@ impl From<wire::Endpoint> for Item {
 }
 
 impl Endpoint {
-    pub(super) fn new(profile: String, message: wire::Endpoint) -> Self {
+    pub(super) fn new(
+        profile: String,
+        message: wire::Endpoint,
+        standing: Option<(Standing, Vec<String>)>,
+    ) -> Self {
         let Item { name, spec, revision } = message.into();
-        Self { metadata: Metadata { name, profile, revision }, spec }
+        let (status, incomplete) = standing.unzip();
+        let incomplete = incomplete.unwrap_or_default();
+        Self { metadata: Metadata { name, profile, revision }, spec, status, incomplete }
     }
 }
 
@@ -130,7 +141,7 @@ impl Shown for Endpoint {
     }
 
     fn text(&self, style: &Style) -> String {
-        let Self { metadata: Metadata { name, profile, revision }, spec } = self;
+        let Self { metadata: Metadata { name, profile, revision }, spec, status, incomplete } = self;
         let mut pairs = vec![
             ("endpoint", format!("{profile}/{name}")),
             ("target", spec.target.clone()),
@@ -141,6 +152,10 @@ impl Shown for Endpoint {
             ("switched", spec.switched().to_owned()),
         ];
         pairs.extend(spec.headers.iter().map(|header| ("header", header.line())));
+        pairs.extend(status.iter().map(|standing| ("status", standing.line())));
+        let told = status.iter().flat_map(|standing| verdicts::lines(&standing.regions));
+        pairs.extend(told.map(|(region, agent)| ("region", format!("{region}: {agent}"))));
+        pairs.extend(missing(incomplete).map(|missing| ("missing", missing)));
         table::pairs(style, &pairs)
     }
 }

@@ -21,10 +21,12 @@ pub(crate) struct Agent {
     pub(crate) name: String,
     pub(crate) verdict: String,
     pub(crate) failures: u32,
-    /// The class of its last outcome that changed something.
+    /// The class of its last outcome, of successes the last that changed something.
     pub(crate) last_outcome: Option<String>,
     /// The HTTP status code in it.
     pub(crate) last_status_code: Option<u32>,
+    /// Why it was no success, in one line, where the member that holds the agent's stream has told it.
+    pub(crate) last_reason: Option<String>,
 }
 
 impl From<wire::RegionalVerdict> for Region {
@@ -40,28 +42,57 @@ impl From<wire::RegionalVerdict> for Region {
 
 impl From<wire::AgentVerdict> for Agent {
     fn from(message: wire::AgentVerdict) -> Self {
-        let wire::AgentVerdict { name, verdict, failures, last_outcome } = message;
+        let wire::AgentVerdict { name, verdict, failures, last_outcome, detail } = message;
         Self {
             name,
             verdict: words::verdict(verdict),
             failures,
             last_outcome: last_outcome.as_ref().map(|outcome| words::outcome_class(outcome.class)),
             last_status_code: last_outcome.and_then(|outcome| outcome.status),
+            last_reason: Some(detail).filter(|detail| !detail.is_empty()),
         }
     }
 }
 
 impl Agent {
-    /// Why it is not simply up: `timeout`, `status 503`, `2 failures: refused`.
+    /// Why it is not simply up: `4 × timeout`, `4 × status 503`, `eu-1 cannot probe it: REASON`.
     fn trouble(&self) -> Option<String> {
+        let outcome = self.last_outcome.as_deref().unwrap_or_default();
+        if outcome == OWN_TROUBLE {
+            let reason = self.last_reason.as_deref().unwrap_or("its log has more");
+            return Some(format!("{} cannot probe it: {reason}", self.name));
+        }
         if self.failures == 0 {
             return None;
         }
-        let outcome = self.last_outcome.as_deref().unwrap_or_default();
         let outcome =
             self.last_status_code.map_or_else(|| outcome.to_owned(), |code| format!("{outcome} {code}"));
         Some(format!("{} × {outcome}", self.failures))
     }
+
+    /// Everything about it in one line.
+    fn line(&self) -> String {
+        let outcome = self.last_outcome.as_deref().unwrap_or("nothing found yet");
+        let code = self.last_status_code.map(|code| format!(" {code}")).unwrap_or_default();
+        let reason = self.last_reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+        let failures = if self.failures == 0 { String::new() } else { format!("{} × ", self.failures) };
+        format!("{}: {}; {failures}{outcome}{code}{reason}", self.name, self.verdict)
+    }
+}
+
+/// The class of trouble of an agent's own, which never counts (PRB-9).
+const OWN_TROUBLE: &str = "agent";
+
+/// One line for each agent, with its region in front: what `endpoint show` has room for.
+pub(crate) fn lines(regions: &[Region]) -> Vec<(String, String)> {
+    let of_region = |region: &Region| -> Vec<(String, String)> {
+        let heading = format!("{} {}", region.region, region.verdict);
+        match region.agents.as_slice() {
+            [] => vec![(heading, "no agent has found anything yet".to_owned())],
+            agents => agents.iter().map(|agent| (heading.clone(), agent.line())).collect(),
+        }
+    };
+    regions.iter().flat_map(of_region).collect()
 }
 
 /// All of them in one line: `eu up, us down (4 × timeout)`.
@@ -86,6 +117,7 @@ mod tests {
             verdict: wire::Verdict::Down.into(),
             failures,
             last_outcome: Some(wire::Outcome { class: class.into(), status }),
+            detail: String::new(),
         };
         let region = |name: &str, verdict: wire::Verdict, agents| wire::RegionalVerdict {
             region: name.into(),
@@ -99,5 +131,21 @@ mod tests {
         ]
         .map(Region::from);
         assert_eq!(line(&regions), "eu up, us down (4 × status 503), ap unknown");
+    }
+
+    #[test]
+    fn prb_9_trouble_of_an_agents_own_is_shown_with_its_reason() {
+        let refused = "this agent does not probe 127.0.0.1: it is a loopback address";
+        let agent = wire::AgentVerdict {
+            name: "eu-1".into(),
+            last_outcome: Some(wire::Outcome { class: wire::OutcomeClass::Agent.into(), status: None }),
+            detail: refused.into(),
+            ..Default::default()
+        };
+        let region = wire::RegionalVerdict { region: "eu".into(), agents: vec![agent], ..Default::default() };
+        let regions = [Region::from(region)];
+        assert_eq!(line(&regions), format!("eu unknown (eu-1 cannot probe it: {refused})"));
+        let told = ("eu unknown".to_owned(), format!("eu-1: unknown; agent ({refused})"));
+        assert_eq!(lines(&regions), [told]);
     }
 }

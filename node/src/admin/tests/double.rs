@@ -4,12 +4,14 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use waymark_core::model::{LogIndex, MemberId, Timestamp};
+use waymark_core::model::{EndpointId, LogIndex, MemberId, Timestamp};
 use waymark_core::state::{Action, Command, Context, State, View, apply};
 
 use super::super::consensus::Consensus;
 use crate::publication::{Publisher, Reader, publication};
-use crate::raft::{ClusterStatus, MemberStatus, MembershipError, ProposeError, Proposed, Role};
+use crate::raft::{
+    ClusterStatus, Gathered, LastOutcome, MemberStatus, MembershipError, ProposeError, Proposed, Role,
+};
 
 /// The id of the cluster that [`Double::found`] founds.
 pub(super) const CLUSTER: &str = "c0ffee";
@@ -27,6 +29,8 @@ pub(super) struct Trouble {
     pub(super) membership: Option<MembershipError>,
     /// Members that do not answer.
     pub(super) unreachable: Vec<MemberId>,
+    /// What agents found last, and which member tells it.
+    pub(super) last_outcomes: Vec<(MemberId, LastOutcome)>,
 }
 
 /// A cluster of one member and of others that exist by name only.
@@ -161,6 +165,22 @@ impl Consensus for Double {
 
     async fn await_applied(&self, member: MemberId, _index: LogIndex, _within: Duration) -> bool {
         !self.trouble.lock().unwrap().unreachable.contains(&member)
+    }
+
+    async fn last_outcomes(
+        &self,
+        members: &[MemberId],
+        endpoints: &[EndpointId],
+        _within: Duration,
+    ) -> Gathered {
+        let trouble = self.trouble.lock().unwrap();
+        let is_asked = |(member, told): &&(MemberId, LastOutcome)| {
+            members.contains(member) && endpoints.contains(&told.endpoint)
+        };
+        Gathered {
+            outcomes: trouble.last_outcomes.iter().filter(is_asked).cloned().collect(),
+            incomplete: members.iter().filter(|id| trouble.unreachable.contains(id)).copied().collect(),
+        }
     }
 
     fn names(&self) -> Vec<(MemberId, String)> {

@@ -142,7 +142,7 @@ impl Fixture {
     }
 
     /// The number of an endpoint of the profile `web`, and the revision of its check.
-    fn endpoint_id(&self, endpoint: &str) -> (EndpointId, Revision) {
+    pub(super) fn endpoint_id(&self, endpoint: &str) -> (EndpointId, Revision) {
         let state = self.double.state();
         let profile = state.profile(&Caseless::new("web")).expect("web exists");
         let (_, endpoint) = profile.endpoint(&Caseless::new(endpoint)).expect(endpoint);

@@ -62,7 +62,7 @@ impl Running {
     }
 
     async fn serve(config: MemberConfig, listener: TcpListener) -> Result<Self, OpenError> {
-        let Started { proposer, membership, leases, reader, raft_service, peer_service, stopper } =
+        let Started { proposer, membership, leases, reader, raft_service, peer_service, stopper, .. } =
             Member::open(config.clone()).await?;
         let stop_server = CancellationToken::new();
         let stop = stop_server.clone();
