@@ -65,7 +65,7 @@ pub async fn run(config: Config, shutdown: CancellationToken) -> Result<(), Node
     drop(dns::bind(&config.dns_listen)?);
     let started = Member::open(member_config(&config)).await?;
     let readiness = Readiness::default();
-    let served = serve_grpc(grpc, &started, &shutdown).await;
+    let served = serve_grpc(grpc, &started, timers(&config), &shutdown).await;
     let web = Web { readiness: readiness.clone(), proposer: started.proposer.clone() };
     let pages = serve_http(http, web, shutdown.clone());
     tracing::info!(name = config.name, grpc = %config.grpc_listen, http = %config.http_listen, "listening");
@@ -133,6 +133,7 @@ async fn caught_up(membership: &Membership, proposer: &Proposer, readiness: &Rea
 async fn serve_grpc(
     listener: TcpListener,
     started: &Started,
+    timers: TimerProfile,
     shutdown: &CancellationToken,
 ) -> JoinHandle<()> {
     let membership = started.membership.clone();
@@ -150,6 +151,7 @@ async fn serve_grpc(
         identity,
         // Nobody is authenticated yet: an agent is who it says it is. Certificates will be asked for here.
         Box::new(|_, _, _| Ok(())),
+        timers,
         shutdown.clone(),
     );
     let recent = ingest.recent();
@@ -198,11 +200,15 @@ fn member_config(config: &Config) -> MemberConfig {
         grpc_advertise: config.grpc_advertise.clone(),
         dns_advertise: config.dns_advertise.clone(),
         http_advertise: format!("http://{}", config.http_listen),
-        timers: match config.timers {
-            Timers::Local => TimerProfile::Local,
-            Timers::Regional => TimerProfile::Regional,
-            Timers::Global => TimerProfile::Global,
-        },
+        timers: timers(config),
         compaction: Compaction::default(),
+    }
+}
+
+fn timers(config: &Config) -> TimerProfile {
+    match config.timers {
+        Timers::Local => TimerProfile::Local,
+        Timers::Regional => TimerProfile::Regional,
+        Timers::Global => TimerProfile::Global,
     }
 }

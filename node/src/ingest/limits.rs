@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::raft::TimerProfile;
+
 /// Most streams that a member holds: five times the agents that a cluster is planned for, so that any one member can
 /// take all of them while the others are down.
 pub const STREAMS_MAX: usize = 1_000;
@@ -69,15 +71,43 @@ pub struct Waits {
     pub flush: Duration,
 }
 
-impl Default for Waits {
-    fn default() -> Self {
+/// Shortest time without a leader until agents are sent away: a fast election is no reason to move.
+const LEADERLESS_MIN: Duration = Duration::from_secs(5);
+
+impl Waits {
+    /// The waits on a member with these timers. An election may take twice its longest timeout, the second after a split
+    /// vote (CLU-8): agents are not sent from one member without a leader to the next before it has had that time.
+    pub(super) fn with(timers: TimerProfile) -> Self {
+        let (_, longest) = timers.election();
         Self {
             hello: Duration::from_secs(5),
             silence: Duration::from_secs(15),
-            leaderless: Duration::from_secs(5),
+            leaderless: LEADERLESS_MIN.max(2 * longest),
             leader_pause: Duration::from_secs(1),
             retry_pause: Duration::from_millis(100),
             flush: Duration::from_secs(2),
         }
+    }
+}
+
+#[cfg(test)]
+impl Default for Waits {
+    fn default() -> Self {
+        Self::with(TimerProfile::Local)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fail_4_agents_stay_for_an_election_and_leave_before_they_would_be_lost() {
+        let leaderless = [TimerProfile::Local, TimerProfile::Regional, TimerProfile::Global].map(|timers| {
+            let waits = Waits::with(timers);
+            assert!(waits.leaderless >= 2 * timers.election().1 && waits.leaderless < waits.silence);
+            waits.leaderless.as_secs()
+        });
+        assert_eq!(leaderless, [5, 5, 12]);
     }
 }

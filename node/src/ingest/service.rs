@@ -23,7 +23,7 @@ use super::opening::open;
 use super::recent::Recent;
 use super::stream::{Outgoing, Stream, tell_ending};
 use crate::publication::Reader;
-use crate::raft::{Leases, Proposer};
+use crate::raft::{Leases, Proposer, TimerProfile};
 
 /// Who this member is.
 pub struct Identity {
@@ -66,7 +66,7 @@ impl fmt::Debug for Shared {
 }
 
 impl Ingest {
-    /// The door of the member `identity`. `admission` decides whether a caller may be the agent it says it is.
+    /// The door of the member `identity`, whose consensus has these `timers`. `admission` decides whether a caller may be the agent it says it is.
     ///
     /// Streams end, with what they brought committed if that is possible, once `shutdown` is cancelled. Must be called
     /// within a tokio runtime.
@@ -76,10 +76,11 @@ impl Ingest {
         leases: Leases,
         identity: Identity,
         admission: Admission,
+        timers: TimerProfile,
         shutdown: CancellationToken,
     ) -> Self {
         let consensus = Arc::new(Handles { proposer, leases });
-        Self::with(reader, consensus, identity, admission, Waits::default(), shutdown)
+        Self::with(reader, consensus, identity, admission, Waits::with(timers), shutdown)
     }
 
     /// The same with consensus and waits of any kind.

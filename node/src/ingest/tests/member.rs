@@ -46,8 +46,15 @@ impl Running {
         let shutdown = CancellationToken::new();
         let own = membership.clone();
         let identity = Identity { id: Box::new(move || own.id()), name: membership.name().to_owned() };
-        let ingest =
-            Ingest::new(reader.clone(), proposer, started.leases, identity, admission(), shutdown.clone());
+        let ingest = Ingest::new(
+            reader.clone(),
+            proposer,
+            started.leases,
+            identity,
+            admission(),
+            TimerProfile::Local,
+            shutdown.clone(),
+        );
         let door = Door::serve(ingest, shutdown).await;
         Self { door, reader, membership, stopper: started.stopper }
     }
