@@ -34,7 +34,7 @@ pub struct Config {
     pub name: String,
     /// The region that it probes from.
     pub region: String,
-    /// Where to find members, in the order in which they are tried.
+    /// Where to find members: a ring, at one place of which the agent begins.
     pub members: Vec<Uri>,
     /// May loopback addresses be probed (PRB-13)?
     pub allow_loopback: bool,
@@ -62,7 +62,7 @@ pub struct Flags {
     /// The region that it probes from; the cluster must know it
     #[arg(long, value_name = "REGION", env = "WAYMARK_AGENT_REGION")]
     pub region: Option<String>,
-    /// Where to find members, in the order to try them [default: http://127.0.0.1:7400]
+    /// Where to find members; agents spread over them by their names [default: http://127.0.0.1:7400]
     #[arg(long, value_name = "URL[,URL…]", env = "WAYMARK_AGENT_MEMBERS", value_delimiter = ',')]
     pub members: Vec<String>,
     /// Probe loopback addresses too
@@ -157,7 +157,11 @@ fn member(url: &str) -> Result<Uri, ConfigError> {
     match uri.scheme_str() {
         Some("http") => {}
         Some("https") => return Err(refusal("members", format!("'{url}': TLS is not there yet; {advice}"))),
-        _ => return Err(refusal("members", format!("'{url}' has no scheme; {advice}"))),
+        Some(scheme) => {
+            let reason = format!("'{url}' has the scheme '{scheme}', which no member speaks; {advice}");
+            return Err(refusal("members", reason));
+        }
+        None => return Err(refusal("members", format!("'{url}' has no scheme; {advice}"))),
     }
     let is_bare = matches!(uri.path(), "" | "/") && uri.query().is_none();
     if !is_bare || uri.host().is_none_or(str::is_empty) || uri.port_u16().is_none_or(|port| port == 0) {

@@ -12,7 +12,7 @@ use waymark_agent::guard::Guard;
 use waymark_agent::logging::LogLevel;
 use waymark_agent::probe::{self, Tools};
 use waymark_agent::resolve::Resolver;
-use waymark_agent::uplink::Identity;
+use waymark_agent::uplink::{self, Identity};
 use waymark_agent::{chance, descriptors, logging, shutdown};
 
 /// The exit code for flags that can't be read (CLI-2).
@@ -110,7 +110,8 @@ async fn run(cli: &Cli, config: Config, level: LogLevel) -> anyhow::Result<()> {
         async move { probe::run(&tools, &check).await }.boxed()
     });
     let identity = Identity { agent: config.name, region: config.region, run: chance::draw() };
-    agent::run(Settings { identity, members: config.members, probes_max }, probe, stop).await?;
+    let members = uplink::in_turn(config.members, &identity.agent);
+    agent::run(Settings { identity, members, probes_max }, probe, stop).await?;
     tracing::info!("waymark-agent ends");
     Ok(())
 }

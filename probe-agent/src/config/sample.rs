@@ -11,8 +11,8 @@ name = "agent-1"
 # The region that it probes from. Required; the cluster must know it (waymark region set).
 region = "eu-central"
 
-# Where to find members, in the order in which they are tried. One is enough to begin with, all are better: the agent moves
-# on to the next one when its member fails.
+# Where to find members. One is enough to begin with, all are better: the agent begins with one that its name gives, so that
+# many agents spread over the members, and moves on to the next one of the list, around, when its member fails.
 members = ["http://127.0.0.1:7400"]
 
 # true: probe loopback addresses too, as for a trial on one machine.

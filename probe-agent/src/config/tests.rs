@@ -76,6 +76,7 @@ fn settings_that_cannot_work_are_refused() {
         ("region = \"eu\"\nmembers = []", "members", "is empty"),
         ("region = \"eu\"\nmembers = [\"127.0.0.1:7400\"]", "members", "http://HOST:PORT"),
         ("region = \"eu\"\nmembers = [\"m1:7400\"]", "members", "http://HOST:PORT"),
+        ("region = \"eu\"\nmembers = [\"ftp://m1:7400\"]", "members", "has the scheme 'ftp'"),
         ("region = \"eu\"\nmembers = [\"http://m1\"]", "members", "a host and a port"),
         ("region = \"eu\"\nmembers = [\"http://m1:0\"]", "members", "a host and a port"),
         ("region = \"eu\"\nmembers = [\"http://m1:7400/x\"]", "members", "a host and a port"),

@@ -10,6 +10,7 @@
 mod backoff;
 pub(crate) mod message;
 mod session;
+mod turns;
 
 use http::Uri;
 use tokio::sync::mpsc;
@@ -21,6 +22,8 @@ use self::backoff::{Backoff, Ending};
 use self::session::Member;
 use crate::assignment::Update;
 use crate::chance;
+
+pub use self::turns::in_turn;
 
 /// Who speaks.
 #[derive(Clone, Debug)]
