@@ -1,8 +1,7 @@
 //! The cluster itself: founding it, taking members in, and how it stands.
 
-use tonic::codegen::http::Uri;
 use tonic::{Request, Response, Status};
-use waymark_core::model::Violations;
+use waymark_core::model::{MemberUrl, Violations, quote};
 use waymark_proto::admin::v1::{
     AddMemberRequest, ClusterStatus, GetClusterRequest, InitClusterRequest, InitClusterResponse, Member,
     Role, cluster_server,
@@ -41,9 +40,8 @@ impl cluster_server::Cluster for ClusterService {
     async fn add_member(&self, request: Request<AddMemberRequest>) -> Result<Response<Member>, Status> {
         let AddMemberRequest { address } = request.into_inner();
         let mut violations = Violations::new();
-        if !is_address(&address) {
-            let description = format!("'{address}' is no address of a member, as in http://192.0.2.12:7400");
-            violations.add("address", description);
+        if let Err(fault) = MemberUrl::parse(&address) {
+            violations.add("address", format!("{} {fault}", quote(&address)));
         }
         fault::refuse_if_any(violations)?;
         let member = self.handles.consensus.add(&address).await.map_err(|error| fault::membership(&error))?;
@@ -79,15 +77,6 @@ impl cluster_server::Cluster for ClusterService {
     }
 }
 
-/// Is it a URL with host and port, and nothing behind them?
-fn is_address(text: &str) -> bool {
-    let Ok(uri) = text.parse::<Uri>() else { return false };
-    let is_grpc = uri.scheme_str() == Some("http");
-    let is_whole =
-        uri.host().is_some_and(|host| !host.is_empty()) && uri.port_u16().is_some_and(|port| port > 0);
-    is_grpc && is_whole && uri.path() == "/" && uri.query().is_none()
-}
-
 fn member_message(member: raft::MemberStatus) -> Member {
     let raft::MemberStatus { id, name, role, grpc, dns, http, applied, trouble } = member;
     let role = match role {
@@ -97,28 +86,4 @@ fn member_message(member: raft::MemberStatus) -> Member {
     };
     let (applied, trouble) = (applied.map(|applied| applied.0), trouble.unwrap_or_default());
     Member { id: id.0, name, role: role.into(), grpc, dns, http, applied, trouble }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clu_1_a_member_is_named_by_a_url_with_host_and_port() {
-        for good in ["http://192.0.2.12:7400", "http://[2001:db8::1]:7400/", "http://m2.example:7400"] {
-            assert!(is_address(good), "{good}");
-        }
-        for bad in [
-            "",
-            "m2",
-            "m2:7400",
-            "192.0.2.12:7400",
-            "http://m2",
-            "http://:7400",
-            "ftp://m2:1",
-            "http://m2:7400/x",
-        ] {
-            assert!(!is_address(bad), "{bad}");
-        }
-    }
 }

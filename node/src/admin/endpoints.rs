@@ -1,8 +1,8 @@
 //! The endpoints of a profile.
 
 use tonic::{Request, Response, Status};
-use waymark_core::model::{Caseless, Revision, Violations};
-use waymark_core::state::Action;
+use waymark_core::model::{Caseless, Revision, Violations, nearest, shorten};
+use waymark_core::state::{Action, Rejection};
 use waymark_proto::admin::v1::{
     CreateEndpointRequest, DeleteEndpointRequest, Endpoint, EndpointRequest, GetRequest,
     ListEndpointsResponse, UpdateEndpointRequest, WriteResponse, endpoints_server,
@@ -54,7 +54,10 @@ impl endpoints_server::Endpoints for EndpointsService {
             Some((_, endpoint)) => Ok(Response::new(endpoint.into())),
             None => {
                 let names = profile.endpoints.iter().map(|endpoint| endpoint.name.as_str());
-                Err(fault::not_found("endpoint", &name, names))
+                let within = |name: &str| format!("{}/{}", profile.name, shorten(name));
+                let hint = nearest(&name, names).map(within);
+                let missing = Rejection::NotFound { noun: "endpoint", name: within(&name), hint };
+                Err(fault::refusal(&missing))
             }
         }
     }

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 /// Longest message that is taken in, in bytes: gRPC's customary bound. A whole profile without long headers is well below.
 pub const REQUEST_BYTES_MAX: usize = 4 << 20;
-/// Longest message that is sent, in bytes. One profile with 200 endpoints of 8 headers of 4 KiB takes 7 MiB: what could
-/// be stored piece by piece must be readable as a whole.
-pub const RESPONSE_BYTES_MAX: usize = 16 << 20;
+/// Longest message that is sent, in bytes.
+pub use waymark_proto::RESPONSE_BYTES_MAX;
 /// Most objects on a page, and as many as there are if no size is asked for.
 pub const PAGE_SIZE_MAX: u32 = 1_000;
 /// A page ends before the object that would take it above this many bytes, so that customary clients (4 MiB) can read it.

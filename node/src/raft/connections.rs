@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tonic::codegen::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
+use waymark_core::model::MemberUrl;
 use waymark_proto::peer::v1::peers_client::PeersClient;
 use waymark_proto::peer::v1::raft_client::RaftClient;
 
@@ -93,10 +94,8 @@ impl Connections {
 
 fn endpoint(address: &str) -> Result<Endpoint, BadAddress> {
     let bad = |reason: String| BadAddress { address: address.to_owned(), reason };
+    MemberUrl::parse(address).map_err(|fault| bad(format!("it {fault}")))?;
     let endpoint = Endpoint::from_shared(address.to_owned()).map_err(|error| bad(error.to_string()))?;
-    if endpoint.uri().scheme_str() != Some("http") || endpoint.uri().port().is_none() {
-        return Err(bad("it needs a scheme, a host and a port".into()));
-    }
     Ok(endpoint
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)

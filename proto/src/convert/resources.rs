@@ -2,7 +2,7 @@
 
 use waymark_core::model::{
     Agent, AgentRun, Caseless, Header, MemberId, Name, NameServer, Region, Revision, StatusRange, Timestamp,
-    Violation, Zone,
+    Violation, Zone, mailbox_text, parse_mailbox,
 };
 
 use super::{Malformed, each, parsed};
@@ -14,7 +14,7 @@ impl From<&Zone> for wire::Zone {
         Self {
             name: name.to_string(),
             name_servers: name_servers.iter().map(Into::into).collect(),
-            mailbox: mailbox.as_ref().map(ToString::to_string),
+            mailbox: mailbox.as_ref().map(mailbox_text),
             revision: revision.0,
         }
     }
@@ -28,7 +28,7 @@ impl TryFrom<wire::Zone> for Zone {
         Ok(Self {
             name: parsed("zone.name", &name, Name::parse)?,
             name_servers: each(name_servers)?,
-            mailbox: mailbox.map(|mailbox| parsed("zone.mailbox", &mailbox, Name::parse)).transpose()?,
+            mailbox: mailbox.map(|mailbox| parsed("zone.mailbox", &mailbox, parse_mailbox)).transpose()?,
             revision: Revision(revision),
         })
     }

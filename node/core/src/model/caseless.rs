@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// Text that is shown as given and compared by its ASCII lower case.
+/// Text that is shown as given and compared by its lower case, letter by letter.
 #[derive(Clone, Debug)]
 pub struct Caseless(Arc<str>);
 
@@ -20,8 +20,18 @@ impl Caseless {
         &self.0
     }
 
-    fn folded(&self) -> impl Iterator<Item = u8> + '_ {
+    /// UTF-8 sorts as its characters do, so that bytes and characters give one order.
+    fn folded(&self) -> impl Iterator<Item = char> + '_ {
+        self.0.chars().flat_map(char::to_lowercase)
+    }
+
+    fn folded_bytes(&self) -> impl Iterator<Item = u8> + '_ {
         self.0.bytes().map(|byte| byte.to_ascii_lowercase())
+    }
+
+    /// Nearly every name is: then bytes will do.
+    fn are_ascii(&self, other: &Self) -> bool {
+        self.0.is_ascii() && other.0.is_ascii()
     }
 }
 
@@ -39,7 +49,7 @@ impl fmt::Display for Caseless {
 
 impl PartialEq for Caseless {
     fn eq(&self, other: &Self) -> bool {
-        self.0.eq_ignore_ascii_case(&other.0)
+        self.cmp(other) == Ordering::Equal
     }
 }
 
@@ -53,13 +63,17 @@ impl PartialOrd for Caseless {
 
 impl Ord for Caseless {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.folded().cmp(other.folded())
+        if self.are_ascii(other) {
+            self.folded_bytes().cmp(other.folded_bytes())
+        } else {
+            self.folded().cmp(other.folded())
+        }
     }
 }
 
 impl Hash for Caseless {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.folded().for_each(|byte| byte.hash(state));
+        self.folded().for_each(|letter| letter.hash(state));
         0xff_u8.hash(state);
     }
 }
@@ -74,5 +88,25 @@ mod tests {
         assert_eq!(Caseless::new("Web").cmp(&Caseless::new("web")), Ordering::Equal);
         assert!(Caseless::new("a") < Caseless::new("B"));
         assert_eq!(Caseless::new("Web").as_str(), "Web");
+    }
+
+    #[test]
+    fn obj_4_letters_of_every_script_lose_their_case() {
+        let hash = |text: &str| {
+            let mut hasher = std::hash::DefaultHasher::new();
+            Caseless::new(text).hash(&mut hasher);
+            std::hash::Hasher::finish(&hasher)
+        };
+        for (upper, lower) in [
+            ("K\u{d6}LN", "k\u{f6}ln"),
+            ("\u{41c}\u{421}\u{41a}", "\u{43c}\u{441}\u{43a}"),
+            ("\u{212a}", "k"),
+        ] {
+            assert_eq!(Caseless::new(upper), Caseless::new(lower));
+            assert_eq!(hash(upper), hash(lower), "{upper}");
+        }
+        let mut names = ["z", "\u{e9}", "A", "\u{c4}", "b"].map(Caseless::new);
+        names.sort();
+        assert_eq!(names.map(|name| name.to_string()), ["A", "b", "z", "\u{c4}", "\u{e9}"]);
     }
 }

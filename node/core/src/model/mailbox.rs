@@ -27,9 +27,34 @@ pub fn parse_mailbox(text: &str) -> Result<Name, MailboxFault> {
     Ok(Name::from_wire(&wire).join(&Name::parse(domain)?)?)
 }
 
+/// Writes a mailbox so that [`parse_mailbox`] reads it back: as a name, or with an `@` behind what can be no label of one.
+pub fn mailbox_text(mailbox: &Name) -> String {
+    let text = mailbox.to_string();
+    if Name::parse(&text).as_ref() == Ok(mailbox) {
+        return text;
+    }
+    let local = mailbox.labels().next().unwrap_or_default();
+    let domain = mailbox.parent().unwrap_or_else(Name::root);
+    format!("{}@{domain}", String::from_utf8_lossy(local))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dns_1_a_mailbox_is_written_as_it_can_be_read() {
+        for (text, written) in [
+            ("a.b@c.de", "a.b@c.de"),
+            ("John+dns@c.de", "john+dns@c.de"),
+            ("hostmaster@c.de", "hostmaster.c.de"),
+            ("hostmaster.c.de", "hostmaster.c.de"),
+        ] {
+            let mailbox = parse_mailbox(text).unwrap();
+            assert_eq!(mailbox_text(&mailbox), written);
+            assert_eq!(parse_mailbox(written), Ok(mailbox), "{text}");
+        }
+    }
 
     #[test]
     fn dns_1_a_mailbox_is_an_address_or_a_name() {

@@ -7,6 +7,7 @@ mod edit;
 mod endpoint;
 mod family;
 mod mailbox;
+mod member_url;
 mod monitor;
 mod name;
 mod network;
@@ -28,7 +29,8 @@ pub use caseless::Caseless;
 pub use edit::Edit;
 pub use endpoint::{Endpoint, EndpointId, EndpointPatch, Target};
 pub use family::Family;
-pub use mailbox::{MailboxFault, parse_mailbox};
+pub use mailbox::{MailboxFault, mailbox_text, parse_mailbox};
+pub use member_url::{MemberUrl, MemberUrlFault};
 pub use monitor::{Header, Interval, Monitor, MonitorPatch, Protocol, StatusRange, limits as monitor_limits};
 pub use name::{Name, NameFault};
 pub use network::{Network, NetworkFault};
@@ -42,7 +44,7 @@ pub use span::{Span, SpanFault};
 pub use time::{LogIndex, Revision, Timestamp};
 pub use validate::{
     EndpointDraft, NameServerDraft, validate_agent, validate_endpoints, validate_name_servers,
-    validate_profile, validate_region, validate_settings, validate_zone, warn_profile,
+    validate_place_name, validate_profile, validate_region, validate_settings, validate_zone, warn_profile,
 };
 pub use violation::{Violation, Violations, nearest, quote, shorten, unknown_key_hint};
 pub use zone::{NameServer, Zone, ZonePatch};

@@ -135,7 +135,7 @@ async fn what_is_not_there_is_named() {
     let mut endpoints = fixture.endpoints();
     let no_endpoint = endpoints.get_endpoint(get("tow")).await.unwrap_err();
     assert_eq!(no_endpoint.code(), Code::NotFound);
-    assert!(no_endpoint.message().contains("endpoint 'tow'; did you mean 'two'"), "{no_endpoint}");
+    assert!(no_endpoint.message().contains("endpoint 'web/tow'; did you mean 'web/two'"), "{no_endpoint}");
     let request = EndpointRequest { profile: "nope".into(), name: "one".into(), read: None };
     let no_profile = endpoints.get_endpoint(request).await.unwrap_err();
     assert!(no_profile.message().contains("no profile 'nope'"), "{no_profile}");

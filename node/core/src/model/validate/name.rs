@@ -4,14 +4,14 @@ use crate::model::{Agent, Region, Violations, profile_limits as limits, quote};
 
 /// Judges a region, as it would be stored.
 pub fn validate_region(region: &Region, violations: &mut Violations) {
-    check_place_name("name", region.name.as_str(), violations);
+    validate_place_name("name", region.name.as_str(), violations);
     check_degrees("latitude", region.latitude_e6, 90, violations);
     check_degrees("longitude", region.longitude_e6, 180, violations);
 }
 
 /// Judges an agent's own words of itself. Its region is looked up, not judged.
 pub fn validate_agent(name: &str, version: &str, violations: &mut Violations) {
-    check_place_name("agent", name, violations);
+    validate_place_name("agent", name, violations);
     let length = version.chars().count();
     if length > Agent::VERSION_MAX {
         violations.add(
@@ -37,7 +37,7 @@ pub(super) fn check_profile_name(field: &str, name: &str, violations: &mut Viola
     }
 }
 
-/// OBJ-4: 1–260 printable characters without `/`.
+/// OBJ-4: 1–260 printable characters without `/`; blanks inside only, as nobody sees the others.
 pub(super) fn check_endpoint_name(field: &str, name: &str, violations: &mut Violations) {
     if !check_length(field, name, limits::ENDPOINT_NAME_MAX, violations) {
         return;
@@ -46,13 +46,16 @@ pub(super) fn check_endpoint_name(field: &str, name: &str, violations: &mut Viol
         let shown = quote(name);
         violations.add(field, format!("{shown} has a '/', which divides profile and endpoint elsewhere"));
     }
+    if name.starts_with(' ') || name.ends_with(' ') {
+        violations.add(field, format!("{} begins or ends with a blank", quote(name)));
+    }
     if !name.chars().all(is_printable) {
         violations.add(field, format!("{} has a character that cannot be seen", quote(name)));
     }
 }
 
 /// OBJ-9: 1–63 of letters, digits, `-`, `.`, `_`, and one `:` behind a provider's prefix.
-fn check_place_name(field: &str, name: &str, violations: &mut Violations) {
+pub fn validate_place_name(field: &str, name: &str, violations: &mut Violations) {
     if !check_length(field, name, limits::NAME_MAX, violations) {
         return;
     }
@@ -134,6 +137,9 @@ mod tests {
             ("e1", 0),
             ("Frankfurt (main), \u{fc}ber", 0),
             ("a/b", 1),
+            (" ", 1),
+            (" e1", 1),
+            ("e1 ", 1),
             ("a\tb", 1),
             ("a\u{202e}b", 1),
             ("a/\n", 2),
@@ -159,11 +165,11 @@ mod tests {
             ("eu central", 1),
             ("eu/1", 1),
         ] {
-            assert_eq!(faults(|v| check_place_name("name", name, v)), wrong, "{name}");
+            assert_eq!(faults(|v| validate_place_name("name", name, v)), wrong, "{name}");
             assert_eq!(faults(|v| validate_agent(name, "0.1.0", v)), wrong, "{name}");
         }
         for (length, wrong) in [(63, 0), (64, 1)] {
-            assert_eq!(faults(|v| check_place_name("name", &"a".repeat(length), v)), wrong, "{length}");
+            assert_eq!(faults(|v| validate_place_name("name", &"a".repeat(length), v)), wrong, "{length}");
         }
         assert_eq!(faults(|v| validate_agent("a1", &"1".repeat(Agent::VERSION_MAX + 1), v)), 1);
         assert_eq!(faults(|v| validate_agent("a1", "1\n2", v)), 1);

@@ -19,24 +19,24 @@ enum Happening {
     Lose { agent: u8, is_current: bool },
 }
 
-fn pick(words: &'static [&'static str]) -> impl Strategy<Value = String> {
+fn one_of(words: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(words).prop_map(str::to_owned)
 }
 
 fn profile_name() -> impl Strategy<Value = String> {
-    pick(&["web", "WEB", "api", "mail", "-bad"])
+    one_of(&["web", "WEB", "api", "mail", "-bad"])
 }
 
 fn endpoint_name() -> impl Strategy<Value = String> {
-    pick(&["e1", "e2", "e3", "E1", "e/4"])
+    one_of(&["e1", "e2", "e3", "E1", "e/4"])
 }
 
 fn zone_name() -> impl Strategy<Value = String> {
-    pick(&["example.com", "Example.COM.", "lb.example.com", "b.example", "a..b"])
+    one_of(&["example.com", "Example.COM.", "lb.example.com", "b.example", "a..b"])
 }
 
 fn region_name() -> impl Strategy<Value = String> {
-    pick(&["r1", "r2", "R2", "r3", "r4"])
+    one_of(&["r1", "r2", "R2", "r3", "r4"])
 }
 
 fn agent_name(number: u8) -> &'static str {
@@ -51,7 +51,7 @@ fn edit<T: Clone + std::fmt::Debug + 'static>(
 }
 
 fn headers() -> impl Strategy<Value = Vec<Header>> {
-    let header = (pick(&["Host", "X-A", "x-a", "Connection"]), pick(&["a.example", "1", "*"]));
+    let header = (one_of(&["Host", "X-A", "x-a", "Connection"]), one_of(&["a.example", "1", "*"]));
     vec(header.prop_map(|(name, value)| Header { name, value }), 0..3)
 }
 
@@ -59,7 +59,7 @@ fn monitor() -> impl Strategy<Value = MonitorPatch> {
     let times =
         (edit(prop::sample::select(&[1_000_u64, 5_000, 10_000, 30_000, 7_000][..])), edit(200_u64..11_000));
     let patience = (edit(0_u32..=10), edit(0_u32..=3));
-    let asked = (edit(pick(&["/", "/health", "health"])), edit(vec((199_u32..=201, 199_u32..=299), 0..2)));
+    let asked = (edit(one_of(&["/", "/health", "health"])), edit(vec((199_u32..=201, 199_u32..=299), 0..2)));
     let protocol = (edit(prop::sample::select(&Protocol::ALL[..])), edit(0_u32..=65_536));
     (times, patience, asked, protocol, edit(headers())).prop_map(
         |(
@@ -99,7 +99,7 @@ fn profile_fields() -> impl Strategy<Value = ProfilePatch> {
 }
 
 fn endpoint_fields() -> impl Strategy<Value = EndpointPatch> {
-    let text = pick(&["192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1", "www.example.com", "0.0.0.0"]);
+    let text = one_of(&["192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1", "www.example.com", "0.0.0.0"]);
     let switches = (edit(any::<bool>()), edit(any::<bool>()));
     let headers = prop_oneof![5 => Just(Edit::Keep), 1 => edit(headers())];
     (edit(text), switches, edit(0_u32..=5), edit(0_u32..=1_001), edit(region_name()), headers).prop_map(
@@ -116,7 +116,7 @@ fn endpoint_fields() -> impl Strategy<Value = EndpointPatch> {
 }
 
 fn new_endpoint() -> impl Strategy<Value = (String, EndpointPatch)> {
-    let text = pick(&["192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1", "a.example"]);
+    let text = one_of(&["192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1", "a.example"]);
     (endpoint_name(), text, endpoint_fields()).prop_map(|(name, text, fields)| {
         let target = Edit::Set(text);
         (name, EndpointPatch { target, location: Edit::Keep, priority: Edit::Keep, ..fields })
@@ -126,12 +126,12 @@ fn new_endpoint() -> impl Strategy<Value = (String, EndpointPatch)> {
 fn zone_wish() -> impl Strategy<Value = Action> {
     let servers = vec(
         (
-            pick(&["ns1.example.com", "ns.example.net", "ns.lb.example.com", "web.example.com"]),
-            vec(pick(&["192.0.2.53", "2001:db8::53", "::"]), 0..2),
+            one_of(&["ns1.example.com", "ns.example.net", "ns.lb.example.com", "web.example.com"]),
+            vec(one_of(&["192.0.2.53", "2001:db8::53", "::"]), 0..2),
         ),
         0..3,
     );
-    let odd = (edit(servers), edit(pick(&["hostmaster@example.com", "a b"])))
+    let odd = (edit(servers), edit(one_of(&["hostmaster@example.com", "a b"])))
         .prop_map(|(name_servers, mailbox)| ZonePatch { name_servers, mailbox });
     let fields = prop_oneof![2 => Just(zone_fields(&[("ns.example.net", &[])])), 1 => odd];
     prop_oneof![
@@ -146,7 +146,7 @@ fn zone_wish() -> impl Strategy<Value = Action> {
 }
 
 fn profile_wish() -> impl Strategy<Value = Action> {
-    let relative = pick(&["web", "@", "a.lb", "ns1", "*"]);
+    let relative = one_of(&["web", "@", "a.lb", "ns1", "*"]);
     let create = (profile_name(), zone_name(), relative, profile_fields(), vec(new_endpoint(), 0..4));
     let if_revision = prop::option::weighted(0.2, (0_u64..60).prop_map(Revision));
     prop_oneof![
