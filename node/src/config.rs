@@ -1,21 +1,22 @@
 //! A member's settings: flag over environment over file over default (OPS-2).
 
-mod file;
 mod sample;
+#[cfg(test)]
+mod tests;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use serde::Deserialize;
+use waymark_core::model::MemberUrl;
+use waymark_process::logging::{LogFormat, LogLevel};
+use waymark_process::settings::{self, Faults, Reader, machine_name};
 
-pub use file::ConfigError;
 pub use sample::SAMPLE;
 
 /// How patient Raft's timers are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Timers {
     /// One room: heartbeat 100 ms, election 400–800 ms.
     #[default]
@@ -24,19 +25,6 @@ pub enum Timers {
     Regional,
     /// The world: heartbeat 300 ms, election 3–6 s.
     Global,
-}
-
-/// How log lines look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogFormat {
-    /// Text on a terminal, JSON elsewhere.
-    #[default]
-    Auto,
-    /// Text.
-    Text,
-    /// JSON, one object a line.
-    Json,
 }
 
 /// A member's settings, complete and checked.
@@ -49,7 +37,7 @@ pub struct Config {
     /// Where gRPC is served.
     pub grpc_listen: SocketAddr,
     /// How other members and agents reach it.
-    pub grpc_advertise: String,
+    pub grpc_advertise: MemberUrl,
     /// Where DNS is served, over UDP and TCP.
     pub dns_listen: Vec<SocketAddr>,
     /// How resolvers reach it, as `cluster status` shows it.
@@ -60,15 +48,16 @@ pub struct Config {
     pub timers: Timers,
     /// How long a start waits for a leader before DNS is answered from the member's own last state (DNS-20).
     pub start_grace: Duration,
-    /// What is logged, in `RUST_LOG`'s language.
-    pub log_level: String,
+    /// What is logged.
+    pub log_level: LogLevel,
     /// How log lines look.
     pub log_format: LogFormat,
     /// A cluster of one that founds itself (OPS-3).
     pub dev: bool,
 }
 
-/// The settings as flags and environment variables; each one has a key of the same name in the file.
+/// The settings as flags and environment variables; each one has a key of the same name in the file. They are kept as
+/// they were written, so that all of them are judged at once, with those of the file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Flags {
     /// Read settings from this TOML file
@@ -82,190 +71,129 @@ pub struct Flags {
     pub data_dir: Option<PathBuf>,
     /// Where gRPC is served [default: 127.0.0.1:7400]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_GRPC_LISTEN")]
-    pub grpc_listen: Option<SocketAddr>,
+    pub grpc_listen: Option<String>,
     /// How other members and agents reach this one [default: http:// and the address it listens on]
     #[arg(long, value_name = "URL", env = "WAYMARK_NODE_GRPC_ADVERTISE")]
     pub grpc_advertise: Option<String>,
     /// Where DNS is served over UDP and TCP, once for each address [default: 127.0.0.1:5300]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_DNS_LISTEN", value_delimiter = ',')]
-    pub dns_listen: Vec<SocketAddr>,
+    pub dns_listen: Vec<String>,
     /// How resolvers reach it, for `cluster status` [default: the first address that DNS listens on]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_DNS_ADVERTISE")]
     pub dns_advertise: Option<String>,
     /// Where health is served over HTTP [default: 127.0.0.1:7401]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_HTTP_LISTEN")]
-    pub http_listen: Option<SocketAddr>,
-    /// How patient Raft's timers are [default: local]
-    #[arg(long, value_enum, env = "WAYMARK_NODE_TIMERS")]
-    pub timers: Option<Timers>,
+    pub http_listen: Option<String>,
+    /// How patient Raft's timers are: local, regional or global [default: local]
+    #[arg(long, value_name = "WORD", env = "WAYMARK_NODE_TIMERS")]
+    pub timers: Option<String>,
     /// How long a start waits for a leader before DNS is answered from the last state [default: 10s]
-    #[arg(long, value_name = "DURATION", env = "WAYMARK_NODE_START_GRACE", value_parser = parse_duration)]
-    pub start_grace: Option<Duration>,
+    #[arg(long, value_name = "DURATION", env = "WAYMARK_NODE_START_GRACE")]
+    pub start_grace: Option<String>,
     /// What is logged, in RUST_LOG's language; RUST_LOG itself goes first [default: info]
     #[arg(long, value_name = "FILTER", env = "WAYMARK_NODE_LOG_LEVEL")]
     pub log_level: Option<String>,
-    /// How log lines look [default: auto]
-    #[arg(long, value_enum, env = "WAYMARK_NODE_LOG_FORMAT")]
-    pub log_format: Option<LogFormat>,
+    /// How log lines look: text, json, or auto, which is text on a terminal and json elsewhere [default: auto]
+    #[arg(long, value_name = "WORD", env = "WAYMARK_NODE_LOG_FORMAT")]
+    pub log_format: Option<String>,
     /// A cluster of one that founds itself, with the zone waymark.test, on loopback
-    #[arg(long, env = "WAYMARK_NODE_DEV")]
-    pub dev: bool,
+    #[arg(
+        long, value_name = "BOOL", env = "WAYMARK_NODE_DEV",
+        num_args = 0..=1, require_equals = true, default_missing_value = "true"
+    )]
+    pub dev: Option<String>,
 }
 
 impl Config {
     /// Puts flags, environment and file together and checks the whole.
-    pub fn load(flags: &Flags) -> Result<Self, ConfigError> {
-        let file = match &flags.config {
-            Some(path) => file::read(path)?,
-            None => file::Settings::default(),
-        };
-        merge(flags, file).checked()
+    ///
+    /// # Errors
+    /// Every fault of the settings.
+    pub fn load(flags: &Flags) -> Result<Self, Faults> {
+        let mut given = Reader::new("WAYMARK_NODE", flags.config.as_deref())?;
+        let config = Self::read(&mut given, flags);
+        config.check(&mut given);
+        given.finish(config)
     }
 
-    fn checked(self) -> Result<Self, ConfigError> {
-        let refuse = |key, reason: String| Err(ConfigError::Value { key, reason });
-        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
-        if !(1..=63).contains(&self.name.len()) || !self.name.chars().all(allowed) {
-            return refuse("name", format!("'{}' is not 1–63 of letters, digits, '-', '.', '_'", self.name));
+    fn read(given: &mut Reader, flags: &Flags) -> Self {
+        let grpc_listen = given
+            .value("grpc_listen", flags.grpc_listen.as_deref(), settings::listen)
+            .unwrap_or(([127, 0, 0, 1], 7400).into());
+        let dns_listen = given
+            .list("dns_listen", &flags.dns_listen, settings::listen)
+            .unwrap_or_else(|| vec![([127, 0, 0, 1], 5300).into()]);
+        let first = dns_listen.first().map(SocketAddr::to_string).unwrap_or_default();
+        // A path need not be text, so a flag's is taken as it is.
+        let data_dir = given.value("data_dir", None, settings::text).map(PathBuf::from);
+        Self {
+            name: given
+                .value("name", flags.name.as_deref(), settings::place_name)
+                .unwrap_or_else(|| machine_name("member")),
+            data_dir: flags.data_dir.clone().or(data_dir).unwrap_or_else(|| "waymark-data".into()),
+            grpc_listen,
+            grpc_advertise: given
+                .value("grpc_advertise", flags.grpc_advertise.as_deref(), settings::member_url)
+                .unwrap_or_else(|| grpc_listen.into()),
+            dns_listen,
+            dns_advertise: given
+                .value("dns_advertise", flags.dns_advertise.as_deref(), settings::host_and_port)
+                .unwrap_or(first),
+            http_listen: given
+                .value("http_listen", flags.http_listen.as_deref(), settings::listen)
+                .unwrap_or(([127, 0, 0, 1], 7401).into()),
+            timers: given.value("timers", flags.timers.as_deref(), settings::word).unwrap_or_default(),
+            start_grace: given
+                .value("start_grace", flags.start_grace.as_deref(), settings::duration)
+                .unwrap_or(Duration::from_secs(10)),
+            log_level: settings::log_level(given, flags.log_level.as_deref()),
+            log_format: given
+                .value("log_format", flags.log_format.as_deref(), settings::word)
+                .unwrap_or_default(),
+            dev: given.switch("dev", flags.dev.as_deref()).unwrap_or(false),
         }
-        let listens = [("grpc_listen", self.grpc_listen), ("http_listen", self.http_listen)];
-        let all = listens.into_iter().chain(self.dns_listen.iter().map(|address| ("dns_listen", *address)));
-        if let Some((key, address)) = all.into_iter().find(|(_, address)| address.port() == 0) {
-            return refuse(key, format!("{address} has port 0, which would be another one at each start"));
+    }
+
+    /// The rules that need more than one setting, or the one that counts in the end.
+    fn check(&self, given: &mut Reader) {
+        self.check_listens(given);
+        let advice = "is an address that is only good to listen on; name one that others can reach";
+        if self.grpc_advertise.is_unspecified() {
+            let reason = format!("'{}' {advice}", self.grpc_advertise);
+            given.refuse_derived("grpc_advertise", "grpc_listen", reason);
         }
-        if !self.grpc_advertise.starts_with("http://") {
-            return refuse(
-                "grpc_advertise",
-                format!("'{}' is not of the form http://HOST:PORT", self.grpc_advertise),
-            );
+        if MemberUrl::parse(&format!("http://{}", self.dns_advertise)).is_ok_and(|url| url.is_unspecified()) {
+            let reason = format!("'{}' {advice}", self.dns_advertise);
+            given.refuse_derived("dns_advertise", "dns_listen", reason);
         }
+        // It has no setting of its own to be advertised by.
+        if self.http_listen.ip().to_canonical().is_unspecified() {
+            given.refuse("http_listen", format!("{} {advice}", self.http_listen));
+        }
+        let listens = [self.grpc_listen, self.http_listen];
+        if self.dev && listens.iter().chain(&self.dns_listen).any(|address| !address.ip().is_loopback()) {
+            given.refuse("dev", "true goes with loopback addresses only");
+        }
+    }
+
+    fn check_listens(&self, given: &mut Reader) {
         if self.grpc_listen == self.http_listen {
-            return refuse(
-                "http_listen",
-                format!("{} is grpc_listen as well: each needs its own", self.http_listen),
-            );
+            let reason = format!("{} is grpc_listen as well: each needs its own", self.http_listen);
+            given.refuse_derived("http_listen", "grpc_listen", reason);
         }
-        if self.dev && listens.iter().any(|(_, address)| !address.ip().is_loopback()) {
-            return refuse("dev", "goes with loopback addresses only".into());
+        if self.dns_listen.is_empty() {
+            given.refuse("dns_listen", "[] names no address; name at least one, as in 127.0.0.1:5300");
         }
-        Ok(self)
-    }
-}
-
-fn merge(flags: &Flags, file: file::Settings) -> Config {
-    let flags = flags.clone();
-    let grpc_listen = flags.grpc_listen.or(file.grpc_listen).unwrap_or(([127, 0, 0, 1], 7400).into());
-    let dns_listen = Some(flags.dns_listen)
-        .filter(|given| !given.is_empty())
-        .or(file.dns_listen.filter(|given| !given.is_empty()))
-        .unwrap_or_else(|| vec![([127, 0, 0, 1], 5300).into()]);
-    Config {
-        name: flags.name.or(file.name).unwrap_or_else(machine_name),
-        data_dir: flags.data_dir.or(file.data_dir).unwrap_or_else(|| "waymark-data".into()),
-        grpc_listen,
-        grpc_advertise: flags
-            .grpc_advertise
-            .or(file.grpc_advertise)
-            .unwrap_or(format!("http://{grpc_listen}")),
-        dns_advertise: flags.dns_advertise.or(file.dns_advertise).unwrap_or(dns_listen[0].to_string()),
-        dns_listen,
-        http_listen: flags.http_listen.or(file.http_listen).unwrap_or(([127, 0, 0, 1], 7401).into()),
-        timers: flags.timers.or(file.timers).unwrap_or_default(),
-        start_grace: flags.start_grace.or(file.start_grace).unwrap_or(Duration::from_secs(10)),
-        log_level: flags.log_level.or(file.log_level).unwrap_or_else(|| "info".into()),
-        log_format: flags.log_format.or(file.log_format).unwrap_or_default(),
-        dev: flags.dev || file.dev.unwrap_or(false),
-    }
-}
-
-fn machine_name() -> String {
-    rustix::system::uname()
-        .nodename()
-        .to_str()
-        .ok()
-        .filter(|name| !name.is_empty())
-        .unwrap_or("member")
-        .to_owned()
-}
-
-/// Reads a duration with its unit: `200ms`, `10s`, `5m`.
-pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
-    let unit_at = text
-        .find(|c: char| !c.is_ascii_digit())
-        .ok_or(format!("'{text}' has no unit: write 10s or 500ms"))?;
-    let (number, unit) = text.split_at(unit_at);
-    let number: u64 = number.parse().map_err(|_| format!("'{text}' does not begin with a number"))?;
-    let millis = match unit {
-        "ms" => Some(number),
-        "s" => number.checked_mul(1_000),
-        "m" => number.checked_mul(60_000),
-        _ => return Err(format!("'{unit}' is no unit: use ms, s or m")),
-    };
-    millis.map(Duration::from_millis).ok_or(format!("'{text}' is too long"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn load(file: &str, flags: Flags) -> Result<Config, ConfigError> {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("node.toml");
-        std::fs::write(&path, file).unwrap();
-        Config::load(&Flags { config: Some(path), ..flags })
-    }
-
-    #[test]
-    fn ops_2_flag_beats_file_beats_default() {
-        let flags = Flags { name: Some("m2".into()), ..Flags::default() };
-        let config = load("name = \"m1\"\ntimers = \"global\"\nstart_grace = \"2s\"\n", flags).unwrap();
-        assert_eq!(config.name, "m2");
-        assert_eq!(config.timers, Timers::Global);
-        assert_eq!(config.start_grace, Duration::from_secs(2));
-        assert_eq!(config.grpc_advertise, "http://127.0.0.1:7400");
-        assert_eq!(config.dns_advertise, "127.0.0.1:5300");
-    }
-
-    #[test]
-    fn ops_2_the_printed_sample_is_the_defaults() {
-        let name = Some("m1".to_owned());
-        let sample = load(SAMPLE, Flags::default()).unwrap();
-        assert_eq!(sample, load("", Flags { name, ..Flags::default() }).unwrap());
-        for key in file::KEYS {
-            assert!(SAMPLE.contains(&format!("{key} = ")), "{key} is missing in the sample");
+        let earlier = |at: usize| &self.dns_listen[..at];
+        for (at, address) in self.dns_listen.iter().enumerate() {
+            if earlier(at).contains(address) {
+                given.refuse("dns_listen", format!("{address} is named twice"));
+            }
+            // DNS is on TCP as well.
+            let holder = [("grpc_listen", self.grpc_listen), ("http_listen", self.http_listen)];
+            if let Some((key, _)) = holder.iter().find(|(_, other)| other == address) {
+                given.refuse("dns_listen", format!("{address} is {key} as well: each needs its own"));
+            }
         }
-    }
-
-    #[test]
-    fn ops_2_faults_name_file_line_and_nearest_key() {
-        let error =
-            load("name = \"m1\"\ngrpc_lisen = \"127.0.0.1:1\"\n", Flags::default()).unwrap_err().to_string();
-        assert!(error.contains("node.toml:2:"), "{error}");
-        assert!(error.contains("grpc_lisen") && error.contains("did you mean 'grpc_listen'"), "{error}");
-        let error = load("grpc_listen = \"here\"\n", Flags::default()).unwrap_err().to_string();
-        assert!(error.contains("node.toml:1:"), "{error}");
-        assert!(!error.contains('\n'), "{error}");
-    }
-
-    #[test]
-    fn settings_that_cannot_work_are_refused() {
-        for (file, key) in [
-            ("name = \"a b\"", "name"),
-            ("grpc_listen = \"127.0.0.1:0\"", "grpc_listen"),
-            ("grpc_advertise = \"m1:7400\"", "grpc_advertise"),
-            ("dev = true\ngrpc_listen = \"192.0.2.1:7400\"", "dev"),
-        ] {
-            let error = load(file, Flags::default()).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("{key}: ")), "{error}");
-        }
-    }
-
-    #[test]
-    fn durations_want_a_unit() {
-        assert_eq!(parse_duration("200ms"), Ok(Duration::from_millis(200)));
-        assert_eq!(parse_duration("5m"), Ok(Duration::from_secs(300)));
-        assert!(parse_duration("10").is_err());
-        assert!(parse_duration("s").is_err());
-        assert!(parse_duration("10h").is_err());
     }
 }

@@ -3,16 +3,13 @@
 
 pub mod acceptor;
 pub mod admin;
-pub mod chance;
 pub mod clock;
 pub mod config;
 mod dev;
 pub mod dns;
 pub mod ingest;
-pub mod logging;
 pub mod publication;
 pub mod raft;
-pub mod shutdown;
 pub mod web;
 
 use std::time::Duration;
@@ -33,6 +30,9 @@ const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(10), Duration::from
 
 /// Most calls and streams that one connection may have open.
 const STREAMS_PER_CONNECTION_MAX: u32 = 1_024;
+
+/// How long everything may take to drain before the process ends anyway (OPS-4, DNS-22).
+const DRAIN_LIMIT: Duration = Duration::from_millis(4_500);
 
 /// How often a start looks whether a leader is there.
 const CATCH_UP_PACE: Duration = Duration::from_millis(50);
@@ -84,12 +84,12 @@ pub async fn run(config: Config, shutdown: CancellationToken) -> Result<(), Node
     // One limit for all of it, from the moment at which the end is asked for.
     let overdue = async {
         shutdown.cancelled().await;
-        tokio::time::sleep(shutdown::DRAIN_LIMIT).await;
+        tokio::time::sleep(DRAIN_LIMIT).await;
     };
     tokio::select! {
         answered = until_drained => answered,
         () = overdue => {
-            tracing::warn!("not everything was drained within {:?}", shutdown::DRAIN_LIMIT);
+            tracing::warn!("not everything was drained within {:?}", DRAIN_LIMIT);
             Ok(())
         }
     }
@@ -197,7 +197,7 @@ fn member_config(config: &Config) -> MemberConfig {
     MemberConfig {
         name: config.name.clone(),
         data_dir: config.data_dir.clone(),
-        grpc_advertise: config.grpc_advertise.clone(),
+        grpc_advertise: config.grpc_advertise.to_string(),
         dns_advertise: config.dns_advertise.clone(),
         http_advertise: format!("http://{}", config.http_listen),
         timers: timers(config),

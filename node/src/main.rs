@@ -5,9 +5,8 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tokio::signal::unix::{SignalKind, signal};
 use waymark_node::config::{Config, Flags, SAMPLE};
-use waymark_node::{logging, shutdown};
+use waymark_process::{logging, shutdown};
 
 /// Exit code for words on the command line that are not understood (CLI-2).
 const USAGE: u8 = 64;
@@ -58,7 +57,8 @@ fn main() -> ExitCode {
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("waymark-node: {error}");
+            // Settings may have several faults: each is a line.
+            error.to_string().lines().for_each(|line| eprintln!("waymark-node: {line}"));
             ExitCode::FAILURE
         }
     }
@@ -66,7 +66,6 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let config = Config::load(&arguments.flags)?;
-    logging::check(&config.log_level).map_err(anyhow::Error::msg)?;
     if arguments.check {
         return Ok(());
     }
@@ -75,21 +74,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     runtime.block_on(async {
         let token = shutdown::on_signals()?;
         if arguments.exit_when_stdin_closes {
-            shutdown::on_closed_input(token.clone());
+            shutdown::on_closed_input(token.clone())?;
         }
-        tokio::spawn(reload_on_hangup(arguments.flags.clone(), log));
+        let flags = arguments.flags.clone();
+        log.reread_on_hangup(move || Config::load(&flags).map(|config| config.log_level))?;
         Ok(waymark_node::run(config, token).await?)
     })
-}
-
-/// Reads the log level again at each HUP (OPS-4); settings that have become wrong change nothing.
-async fn reload_on_hangup(flags: Flags, log: logging::LogLevel) {
-    let Ok(mut hangups) = signal(SignalKind::hangup()) else { return };
-    while hangups.recv().await.is_some() {
-        let reloaded = Config::load(&flags).map_err(|error| error.to_string());
-        match reloaded.and_then(|config| log.set(&config.log_level)) {
-            Ok(()) => tracing::info!("settings were read again"),
-            Err(error) => tracing::error!(error, "settings stay as they were"),
-        }
-    }
 }

@@ -11,15 +11,12 @@
 pub mod agent;
 pub mod assignment;
 pub mod backlog;
-pub mod chance;
 mod clock;
 pub mod config;
 pub mod descriptors;
 pub mod expectation;
 pub mod guard;
-pub mod logging;
 pub mod probe;
 pub mod resolve;
 pub mod schedule;
-pub mod shutdown;
 pub mod uplink;

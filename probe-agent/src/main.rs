@@ -8,12 +8,13 @@ use clap::{Parser, Subcommand};
 use futures_util::FutureExt;
 use waymark_agent::agent::{self, Probe, Settings};
 use waymark_agent::config::{Config, Flags, SAMPLE};
+use waymark_agent::descriptors;
 use waymark_agent::guard::Guard;
-use waymark_agent::logging::LogLevel;
 use waymark_agent::probe::{self, Tools};
 use waymark_agent::resolve::Resolver;
 use waymark_agent::uplink::{self, Identity};
-use waymark_agent::{chance, descriptors, logging, shutdown};
+use waymark_process::logging::{self, Log};
+use waymark_process::{chance, shutdown};
 
 /// The exit code for flags that can't be read (CLI-2).
 const EXIT_USAGE: u8 = 64;
@@ -76,21 +77,22 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
         return say(SAMPLE);
     }
     let config = Config::load(&cli.flags)?;
-    logging::check(&config.log_level).map_err(anyhow::Error::msg)?;
     if cli.check {
         return say("the settings are in order\n");
     }
-    let level = logging::start(&config.log_level, config.log_format).map_err(anyhow::Error::msg)?;
+    let log = logging::start(&config.log_level, config.log_format).map_err(anyhow::Error::msg)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no runtime")?;
-    runtime.block_on(run(cli, config, level))
+    runtime.block_on(run(cli, config, log))
 }
 
-async fn run(cli: &Cli, config: Config, level: LogLevel) -> anyhow::Result<()> {
+async fn run(cli: &Cli, config: Config, log: Log) -> anyhow::Result<()> {
     let stop = shutdown::on_signals().context("signals cannot be waited for")?;
     if cli.exit_when_stdin_closes {
         shutdown::on_closed_input(stop.clone()).context("standard input cannot be watched")?;
     }
-    reread_level_on_hangup(cli.flags.clone(), level).context("signals cannot be waited for")?;
+    let flags = cli.flags.clone();
+    log.reread_on_hangup(move || Config::load(&flags).map(|config| config.log_level))
+        .context("signals cannot be waited for")?;
     let probes_max = descriptors::make_room();
     let resolver = Resolver::new(config.resolver);
     if let Some(trouble) = resolver.trouble() {
@@ -116,21 +118,6 @@ async fn run(cli: &Cli, config: Config, level: LogLevel) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// OPS-4: HUP reads the log level again; whatever else has changed waits for a restart.
-fn reread_level_on_hangup(flags: Flags, level: LogLevel) -> std::io::Result<()> {
-    let mut hangup = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())?;
-    tokio::spawn(async move {
-        while hangup.recv().await.is_some() {
-            let config = Config::load(&flags).map_err(|error| error.to_string());
-            match config.and_then(|config| level.set(&config.log_level).map(|()| config.log_level)) {
-                Ok(log_level) => tracing::info!(log_level, "the log level was read again"),
-                Err(error) => tracing::error!(error, "the log level stays as it is"),
-            }
-        }
-    });
-    Ok(())
-}
-
 fn say(text: &str) -> anyhow::Result<()> {
     use std::io::Write;
     match std::io::stdout().write_all(text.as_bytes()) {
@@ -142,6 +129,8 @@ fn say(text: &str) -> anyhow::Result<()> {
 
 fn complain(text: &str) {
     use std::io::Write;
-    // Nobody is left to tell if that fails.
-    let _ = writeln!(std::io::stderr(), "waymark-agent: {text}");
+    // Settings may have several faults: each is a line. Nobody is left to tell if that fails.
+    for line in text.lines() {
+        let _ = writeln!(std::io::stderr(), "waymark-agent: {line}");
+    }
 }

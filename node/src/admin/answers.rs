@@ -14,7 +14,7 @@ use waymark_proto::admin::v1::{
 use super::fault;
 use super::handles::Handles;
 use super::shown::Shown;
-use crate::chance;
+use waymark_process::chance;
 
 /// The service.
 #[derive(Clone)]

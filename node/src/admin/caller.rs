@@ -1,21 +1,80 @@
-//! Who is calling: the one place that turns a connection into a name.
+//! Who is calling, and for how long: the one place that turns a connection into a name.
+
+use std::time::Duration;
 
 use tonic::Request;
+use tonic::metadata::MetadataMap;
+
+use crate::raft::Proposer;
 
 /// Whoever made a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Caller {
     author: String,
+    /// How long a change of theirs may take to be committed.
+    pub(super) patience: Duration,
 }
 
 impl Caller {
     /// The caller of `request`. Calls come in plain text on loopback only, so whoever reaches the port is the operator.
-    pub(super) fn of<T>(_request: &Request<T>) -> Self {
-        Self { author: "operator".to_owned() }
+    pub(super) fn of<T>(request: &Request<T>) -> Self {
+        Self { author: "operator".to_owned(), patience: patience(request.metadata()) }
     }
 
     /// The name that stands in commands and events.
     pub(super) fn into_author(self) -> String {
         self.author
+    }
+}
+
+/// Two thirds of the time that the caller waits, so that "there is no leader" arrives while somebody listens; a caller who
+/// is left without an answer can only say that the outcome is unknown (CLI-4).
+fn patience(metadata: &MetadataMap) -> Duration {
+    let given = metadata.get("grpc-timeout").and_then(|value| timeout(value.to_str().ok()?));
+    given.map_or(Proposer::DEADLINE, |given| Proposer::DEADLINE.min(given * 2 / 3))
+}
+
+/// Reads gRPC's notation: up to eight digits and a unit.
+fn timeout(text: &str) -> Option<Duration> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let number: u32 = number.parse().ok()?;
+    let unit = match unit {
+        "H" => Duration::from_secs(3_600),
+        "M" => Duration::from_secs(60),
+        "S" => Duration::from_secs(1),
+        "m" => Duration::from_millis(1),
+        "u" => Duration::from_micros(1),
+        "n" => Duration::from_nanos(1),
+        _ => return None,
+    };
+    unit.checked_mul(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cli_4_a_caller_is_answered_before_they_give_up() {
+        for (text, wanted) in [
+            ("3S", Duration::from_secs(2)),
+            ("300m", Duration::from_millis(200)),
+            ("30000u", Duration::from_millis(20)),
+            ("99999999H", Proposer::DEADLINE),
+            ("", Proposer::DEADLINE),
+            ("S", Proposer::DEADLINE),
+            ("\u{fc}", Proposer::DEADLINE),
+            ("3x", Proposer::DEADLINE),
+        ] {
+            let mut metadata = MetadataMap::new();
+            if let Ok(value) = text.parse() {
+                metadata.insert("grpc-timeout", value);
+            }
+            assert_eq!(patience(&metadata), wanted, "{text}");
+        }
+        let mut request = Request::new(());
+        request.set_timeout(Duration::from_millis(1_500));
+        assert_eq!(Caller::of(&request).patience, Duration::from_secs(1));
+        assert_eq!(Caller::of(&Request::new(())).patience, Proposer::DEADLINE);
     }
 }

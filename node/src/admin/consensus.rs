@@ -15,8 +15,8 @@ use crate::raft::{
 /// [`LastOutcomes`] does.
 #[async_trait]
 pub(super) trait Consensus: Send + Sync + 'static {
-    /// See [`Proposer::propose`].
-    async fn propose(&self, commands: Vec<Command>) -> Result<Proposed, ProposeError>;
+    /// See [`Proposer::propose_within`].
+    async fn propose(&self, commands: Vec<Command>, within: Duration) -> Result<Proposed, ProposeError>;
     /// See [`Proposer::read_barrier`].
     async fn read_barrier(&self) -> Result<(), ProposeError>;
     /// See [`Membership::init`].
@@ -55,8 +55,8 @@ pub(super) struct RaftHandles {
 
 #[async_trait]
 impl Consensus for RaftHandles {
-    async fn propose(&self, commands: Vec<Command>) -> Result<Proposed, ProposeError> {
-        self.proposer.propose(commands).await
+    async fn propose(&self, commands: Vec<Command>, within: Duration) -> Result<Proposed, ProposeError> {
+        self.proposer.propose_within(commands, within).await
     }
 
     async fn read_barrier(&self) -> Result<(), ProposeError> {

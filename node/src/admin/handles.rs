@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Response, Status};
 use waymark_core::model::{LogIndex, Violation, Violations};
 use waymark_core::state::{Command, CommandId, Context, Rejection, Reply, View, apply};
+use waymark_process::chance;
 use waymark_proto::admin::v1::{ReadOptions, Warning, WriteOptions, WriteResponse};
 use waymark_proto::convert;
 
@@ -15,9 +16,9 @@ use super::fault;
 use super::limits::{WAIT_ALL, Watching};
 use super::watch::Watches;
 use super::wish::Wish;
+use crate::clock;
 use crate::publication::Reader;
 use crate::raft::ProposeError;
-use crate::{chance, clock};
 
 /// The handles of this door. Cheap to clone.
 #[derive(Clone)]
@@ -100,14 +101,15 @@ impl Handles {
         violations: Violations,
     ) -> Result<Response<WriteResponse>, Status> {
         let (action, faults) = wish.map_or_else(Default::default, |Wish { action, faults }| (action, faults));
+        let patience = caller.patience;
         let command = |action| Command { id: Some(marks.id), author: caller.into_author(), action };
         let faults = [violations.into_vec(), faults].concat();
         let command = match action {
             Some(action) if faults.is_empty() => command(action),
             action => return Err(self.refuse(action.map(command), faults)),
         };
-        let proposed =
-            self.consensus.propose(vec![command]).await.map_err(|error| fault::write(&error, marks.id))?;
+        let proposed = self.consensus.propose(vec![command], patience).await;
+        let proposed = proposed.map_err(|error| fault::write(&error, marks.id))?;
         let reply = proposed.replies.into_iter().next().expect("there is one reply for each command");
         let Reply { revision, warnings } = reply.map_err(|rejection| fault::refusal(&rejection))?;
         let unreached = if marks.wait_all { self.unreached(proposed.index).await } else { Vec::new() };

@@ -7,7 +7,7 @@ pub(super) struct Draws(u64);
 impl Draws {
     /// A generator that nobody can foresee the start of.
     pub(super) fn seeded() -> Self {
-        Self::from_seed(crate::chance::draw())
+        Self::from_seed(waymark_process::chance::draw())
     }
 
     /// A generator that gives the same numbers for the same seed.

@@ -18,7 +18,7 @@ use super::forward::{peer, timed};
 use super::leader::{self, Leader};
 use super::types::{Metrics, Node};
 use super::{ProposeError, Proposer, convert};
-use crate::chance;
+use waymark_process::chance;
 
 /// How long another member may take to say how far it is.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(1);

@@ -16,7 +16,7 @@ use super::base::{Base, Seat};
 use super::forward::{self, Committed, Refusal};
 use super::gather::{self, Asker, Proposal};
 use super::leader::{self, Leader};
-use crate::chance;
+use waymark_process::chance;
 
 /// Callers whose commands may wait. Each waits for 5 s at most, so a queue that is full is one that does not move.
 const QUEUE_MAX: usize = 1024;
@@ -77,14 +77,23 @@ pub(super) fn start(base: &Arc<Base>) -> Proposer {
 }
 
 impl Proposer {
-    /// How long a proposal may take.
+    /// How long a proposal may take at most.
     pub const DEADLINE: Duration = Duration::from_secs(5);
 
     /// Commits `commands`, waits until this member has applied them, and returns what each came to. Commands that are
     /// not absolute facts are given a mark if they have none, so that they are carried out once however often they
     /// must be sent (CLI-4). Ends within [`Proposer::DEADLINE`].
     pub async fn propose(&self, commands: Vec<Command>) -> Result<Proposed, ProposeError> {
-        let deadline = Instant::now() + Self::DEADLINE;
+        self.propose_within(commands, Self::DEADLINE).await
+    }
+
+    /// The same for somebody who waits for `within`, which is less.
+    pub async fn propose_within(
+        &self,
+        commands: Vec<Command>,
+        within: Duration,
+    ) -> Result<Proposed, ProposeError> {
+        let deadline = Instant::now() + within.min(Self::DEADLINE);
         let messages = commands.into_iter().map(marked).map(|command| stored::Command::from(&command));
         let Committed { replies, index } = self.submit(messages.collect(), Asker::Here, deadline).await?;
         self.applied(index, deadline).await.map_err(|_| ProposeError::OutcomeUnknown)?;

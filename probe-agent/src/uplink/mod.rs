@@ -16,12 +16,12 @@ use http::Uri;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use waymark_process::chance;
 use waymark_proto::agent::v1::AgentMessage;
 
 use self::backoff::{Backoff, Ending};
 use self::session::Member;
 use crate::assignment::Update;
-use crate::chance;
 
 pub use self::turns::in_turn;
 

@@ -46,5 +46,5 @@ pub use validate::{
     EndpointDraft, NameServerDraft, validate_agent, validate_endpoints, validate_name_servers,
     validate_place_name, validate_profile, validate_region, validate_settings, validate_zone, warn_profile,
 };
-pub use violation::{Violation, Violations, nearest, quote, shorten, unknown_key_hint};
+pub use violation::{Violation, Violations, nearest, quote, shorten};
 pub use zone::{NameServer, Zone, ZonePatch};

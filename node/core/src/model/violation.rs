@@ -106,22 +106,6 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     known.into_iter().filter_map(likeness).min_by(|a, b| b.0.total_cmp(&a.0)).map(|(_, candidate)| candidate)
 }
 
-/// One line for the message with which a serde reader refuses a key or a word that it does not know, with the nearest
-/// that it does; none for another message.
-pub fn unknown_key_hint(message: &str) -> Option<String> {
-    let unknown = message.strip_prefix("unknown ")?;
-    let (noun, rest) =
-        ["field", "variant"].into_iter().find_map(|noun| Some((noun, unknown.strip_prefix(noun)?)))?;
-    let noun = if noun == "field" { "key" } else { "word" };
-    let mut quoted = rest.split('`').skip(1).step_by(2);
-    let word = quoted.next()?;
-    let known: Vec<&str> = quoted.collect();
-    Some(match nearest(word, known.iter().copied()) {
-        Some(hint) => format!("unknown {noun} '{word}'; did you mean '{hint}'?"),
-        None => format!("unknown {noun} '{word}'; known are {}", known.join(", ")),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,11 +131,6 @@ mod tests {
     #[test]
     fn val_3_the_nearest_word_is_offered() {
         assert_eq!(nearest("wieghted", ["priority", "weighted"]), Some("weighted"));
-        let message = "unknown field `nam`, expected `name` or `region`";
-        assert_eq!(unknown_key_hint(message).as_deref(), Some("unknown key 'nam'; did you mean 'name'?"));
-        let message = "unknown variant `far`, expected one of `local`, `global`";
-        assert_eq!(unknown_key_hint(message).as_deref(), Some("unknown word 'far'; known are local, global"));
-        assert_eq!(unknown_key_hint("invalid type"), None);
         assert_eq!(nearest("xyz", ["priority", "weighted"]), None);
         assert_eq!(nearest("wbe", ["app", "web"]), Some("web"), "two letters in the wrong order");
         assert_eq!(nearest("r4", ["r1", "r2"]), Some("r1"), "the first of those that are alike");

@@ -110,7 +110,7 @@ fn member(id: u64, role: Role) -> MemberStatus {
 
 #[async_trait]
 impl Consensus for Double {
-    async fn propose(&self, commands: Vec<Command>) -> Result<Proposed, ProposeError> {
+    async fn propose(&self, commands: Vec<Command>, _: Duration) -> Result<Proposed, ProposeError> {
         let failure = self.trouble.lock().unwrap().propose.clone();
         if let Some(error) = failure {
             return Err(error);

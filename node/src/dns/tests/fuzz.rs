@@ -6,9 +6,9 @@ use waymark_core::answer::Rcode;
 use waymark_core::state::View;
 
 use super::packets::*;
-use crate::chance;
 use crate::dns::draws::Draws;
 use crate::dns::respond::{Transport, Verdict, respond, respond_with};
+use waymark_process::chance;
 
 const MUTATIONS: usize = 200_000;
 

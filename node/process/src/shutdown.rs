@@ -3,9 +3,6 @@
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// How long everything may take to drain before the process ends anyway (OPS-4, DNS-22).
-pub const DRAIN_LIMIT: std::time::Duration = std::time::Duration::from_millis(4_500);
-
 /// Cancels the returned token at the first TERM or INT; a second one ends the process at once (OPS-4).
 pub fn on_signals() -> std::io::Result<CancellationToken> {
     let token = CancellationToken::new();
@@ -26,11 +23,12 @@ pub fn on_signals() -> std::io::Result<CancellationToken> {
 
 /// Cancels `token` when standard input reaches its end: a supervisor that dies takes the process with it. A thread of its
 /// own reads, because a read of standard input cannot be called off and would hold the runtime's end up.
-pub fn on_closed_input(token: CancellationToken) {
-    std::thread::spawn(move || {
+pub fn on_closed_input(token: CancellationToken) -> std::io::Result<()> {
+    let watch = move || {
         // An error is an end as well.
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         tracing::info!("standard input was closed: draining");
         token.cancel();
-    });
+    };
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(watch).map(drop)
 }
