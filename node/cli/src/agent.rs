@@ -3,6 +3,7 @@
 use clap::Subcommand;
 use comfy_table::Cell;
 use serde::Serialize;
+use waymark_proto::RESPONSE_BYTES_MAX;
 use waymark_proto::admin::v1::agents_client::AgentsClient;
 use waymark_proto::admin::v1::{self as wire, DeleteRequest, GetRequest, ListRequest};
 
@@ -44,13 +45,13 @@ async fn show(name: String, session: &Session) -> Result<String, Failure> {
     let request = GetRequest { name, read: session.read() };
     let call = async |at: Attempt| {
         let request = at.request(&request);
-        AgentsClient::new(at.channel).get_agent(request).await
+        AgentsClient::new(at.channel).max_decoding_message_size(RESPONSE_BYTES_MAX).get_agent(request).await
     };
     Ok(session.show(&Agent::from(session.client.read(call).await?)))
 }
 
 async fn forget(name: String, session: &Session) -> Result<String, Failure> {
-    let request = DeleteRequest { name: name.clone(), write: session.write(None)? };
+    let request = DeleteRequest { name: name.clone(), write: session.write(None) };
     let call = async |at: Attempt| {
         let request = at.request(&request);
         AgentsClient::new(at.channel).delete_agent(request).await
@@ -64,7 +65,10 @@ async fn list(session: &Session) -> Result<String, Failure> {
             let request = ListRequest { page: Some(page), read: session.read() };
             let call = async |at: Attempt| {
                 let request = at.request(&request);
-                AgentsClient::new(at.channel).list_agents(request).await
+                AgentsClient::new(at.channel)
+                    .max_decoding_message_size(RESPONSE_BYTES_MAX)
+                    .list_agents(request)
+                    .await
             };
             let wire::ListAgentsResponse { agents, next_page_token } = session.client.read(call).await?;
             Ok((agents, next_page_token))

@@ -1,13 +1,16 @@
 //! From the words of a command line to an exit code.
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, FromArgMatches};
+use waymark_core::model::{Violation, nearest, quote};
 
 use crate::failure::{Exit, Failure};
+use crate::flags::field_of;
 use crate::grammar::{self, Cli, Noun};
 use crate::output::{Format, error};
 use crate::session::Session;
@@ -41,6 +44,13 @@ enum Stop {
 impl From<clap::Error> for Stop {
     fn from(error: clap::Error) -> Self {
         let text = error.render().to_string();
+        if let Some(violation) = value_fault(&error) {
+            let message = format!("{}: {}", violation.field, violation.description);
+            return Self::Failed(Failure {
+                violations: vec![violation],
+                ..Failure::new(Exit::Refused, message)
+            });
+        }
         match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Self::Told(text),
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -55,13 +65,38 @@ impl From<clap::Error> for Stop {
     }
 }
 
+/// What is wrong with the value of a flag that sets a field: it is refused as the cluster refuses one (CLI-2).
+fn value_fault(error: &clap::Error) -> Option<Violation> {
+    if !matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue) {
+        return None;
+    }
+    let said = |kind| error.get(kind).map(ToString::to_string);
+    let flag = said(ContextKind::InvalidArg)?;
+    let field = field_of(flag.split_whitespace().next()?)?;
+    let value = said(ContextKind::InvalidValue)?;
+    let known = match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(known)) => known.as_slice(),
+        _ => &[],
+    };
+    let rule = match (error.source(), nearest(&value, known.iter().map(String::as_str))) {
+        (Some(reason), _) => reason.to_string(),
+        (None, Some(hint)) => format!("is unknown; did you mean '{hint}'?"),
+        (None, None) => format!("is unknown; known are {}", known.join(", ")),
+    };
+    Some(Violation::new(field, format!("{} {rule}", quote(&value))))
+}
+
 /// The format, as far as it can be known before the command line is understood: faults are told in it too.
 fn asked_format(arguments: &[OsString]) -> Format {
     let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
-    let separate =
-        words.windows(2).any(|pair| (pair[0] == "-o" || pair[0] == "--output") && pair[1] == "json");
-    let joined = words.iter().any(|word| ["-ojson", "-o=json", "--output=json"].contains(&word.as_ref()));
-    if separate || joined { Format::Json } else { Format::Table }
+    let is = |format: &str| {
+        let separate =
+            words.windows(2).any(|pair| (pair[0] == "-o" || pair[0] == "--output") && pair[1] == format);
+        let joined = [format!("-o{format}"), format!("-o={format}"), format!("--output={format}")];
+        separate || words.iter().any(|word| joined.iter().any(|joined| joined == word))
+    };
+    let structured = [("json", Format::Json), ("yaml", Format::Yaml)];
+    structured.into_iter().find(|(word, _)| is(word)).map_or(Format::Table, |(_, format)| format)
 }
 
 fn perform(matches: &ArgMatches) -> Result<String, Failure> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Subcommand;
 use comfy_table::Cell;
 use serde::Serialize;
+use waymark_proto::RESPONSE_BYTES_MAX;
 use waymark_proto::admin::v1::cluster_client::ClusterClient;
 use waymark_proto::admin::v1::{
     self as wire, AddMemberRequest, GetClusterRequest, InitClusterRequest, InitClusterResponse,
@@ -15,7 +16,8 @@ use crate::failure::Failure;
 use crate::output::{Shown, Style, table, words};
 use crate::session::Session;
 
-/// Taking a member in may copy the whole state to it; the cluster gives up after 30 s.
+/// How long it may take to take a member in, if `--timeout` does not say: the whole state may have to be copied to it, and
+/// the cluster gives up after 30 s.
 const ADDING: Duration = Duration::from_secs(40);
 
 /// What is done to the cluster.
@@ -52,7 +54,10 @@ pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure
 pub(crate) async fn status(session: &Session) -> Result<wire::ClusterStatus, Failure> {
     let call = async |at: Attempt| {
         let request = at.request(&GetClusterRequest {});
-        ClusterClient::new(at.channel).get_cluster(request).await
+        ClusterClient::new(at.channel)
+            .max_decoding_message_size(RESPONSE_BYTES_MAX)
+            .get_cluster(request)
+            .await
     };
     session.client.read(call).await
 }
@@ -73,7 +78,7 @@ async fn init(session: &Session) -> Result<String, Failure> {
 }
 
 async fn add(address: String, session: &Session) -> Result<String, Failure> {
-    let client = session.client.within(session.client.timeout().max(ADDING));
+    let client = session.client_within(ADDING);
     let request = AddMemberRequest { address };
     let call = async |at: Attempt| {
         let request = at.request(&request);

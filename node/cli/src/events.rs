@@ -7,15 +7,16 @@ use clap::Args;
 use comfy_table::Cell;
 use serde::Serialize;
 use tonic::Request;
+use waymark_proto::RESPONSE_BYTES_MAX;
 use waymark_proto::admin::v1::events_client::EventsClient;
 use waymark_proto::admin::v1::{self as wire, ListEventsRequest, ListEventsResponse};
 
-use crate::client::{Attempt, Heard, MESSAGE_MAX};
+use crate::client::{Attempt, Heard};
 use crate::failure::Failure;
 use crate::flags::duration;
 use crate::output::screen::append;
 use crate::output::verdicts::Region;
-use crate::output::{Format, Shown, Style, render_line, table, time, words};
+use crate::output::{Format, Shown, Style, render_next, table, time, words};
 use crate::session::Session;
 
 /// Which events are wanted.
@@ -24,7 +25,7 @@ use crate::session::Session;
 pub(crate) struct Wanted {
     /// Of one profile; of all if not given.
     profile: Option<String>,
-    /// Go on with every further event as it happens; one JSON value a line with -o json.
+    /// Go on with every further event as it happens; one JSON value a line with -o json, one document each with -o yaml.
     #[arg(long, short)]
     follow: bool,
     /// Only those since then: how long ago, or a moment as in 2026-01-31T12:00:00Z.
@@ -62,7 +63,7 @@ pub(crate) async fn run(wanted: Wanted, session: &Session) -> Result<String, Fai
 async fn once(request: ListEventsRequest, session: &Session) -> Result<String, Failure> {
     let call = async |at: Attempt| {
         let request = at.request(&request);
-        EventsClient::new(at.channel).max_decoding_message_size(MESSAGE_MAX).list_events(request).await
+        EventsClient::new(at.channel).max_decoding_message_size(RESPONSE_BYTES_MAX).list_events(request).await
     };
     let ListEventsResponse { events } = session.client.read(call).await?;
     Ok(session.show(&EventList { events: events.into_iter().map(Into::into).collect() }))
@@ -73,7 +74,10 @@ async fn follow(request: ListEventsRequest, session: &Session) -> Result<String,
     let request = RefCell::new(request);
     let open = async |at: Attempt| {
         let request = request.borrow().clone();
-        EventsClient::new(at.channel).watch_events(Request::new(request)).await
+        EventsClient::new(at.channel)
+            .max_decoding_message_size(RESPONSE_BYTES_MAX)
+            .watch_events(Request::new(request))
+            .await
     };
     let show = |heard: Heard<wire::Event>| match heard {
         Heard::Tick => Ok(ControlFlow::Continue(())),
@@ -82,7 +86,7 @@ async fn follow(request: ListEventsRequest, session: &Session) -> Result<String,
             let event = Event::from(event);
             append(&match session.format {
                 Format::Table => event.line(),
-                Format::Json => render_line(&event),
+                Format::Json | Format::Yaml => render_next(&event, session.format, &session.style),
                 Format::Name => format!("{}\n", event.id),
             })
         }

@@ -107,7 +107,17 @@ const DEADLINE: &str = "deadline";
 
 /// The whole grammar. `--timeout` is put in here: the monitor's flag of the same name keeps it from being a global one.
 pub(crate) fn command() -> Command {
-    with_deadline(Cli::command())
+    with_negative_numbers(with_deadline(Cli::command()))
+}
+
+/// A number below zero is a value that is refused for what it is, not a flag that nobody knows.
+fn with_negative_numbers(command: Command) -> Command {
+    command
+        .mut_args(|argument| {
+            let takes_value = argument.get_action().takes_values();
+            argument.allow_negative_numbers(takes_value)
+        })
+        .mut_subcommands(with_negative_numbers)
 }
 
 fn with_deadline(command: Command) -> Command {

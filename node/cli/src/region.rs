@@ -3,6 +3,7 @@
 use clap::Subcommand;
 use comfy_table::Cell;
 use serde::Serialize;
+use waymark_proto::RESPONSE_BYTES_MAX;
 use waymark_proto::admin::v1::regions_client::RegionsClient;
 use waymark_proto::admin::v1::{self as wire, DeleteRequest, ListRequest, SetRegionRequest};
 
@@ -36,7 +37,7 @@ waymark region set cape-town --at -33.9,18.4")]
         /// The region's name.
         name: String,
         /// Only if it is at this revision.
-        #[arg(long, value_name = "R")]
+        #[arg(long, value_name = "R", value_parser = flags::revision)]
         if_revision: Option<u64>,
     },
 }
@@ -52,7 +53,7 @@ pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure
 
 async fn set(name: String, (latitude, longitude): (f64, f64), session: &Session) -> Result<String, Failure> {
     let region = wire::Region { name: name.clone(), latitude, longitude, revision: 0 };
-    let request = SetRegionRequest { region: Some(region), write: session.write(None)? };
+    let request = SetRegionRequest { region: Some(region), write: session.write(None) };
     let call = async |at: Attempt| {
         let request = at.request(&request);
         RegionsClient::new(at.channel).set_region(request).await
@@ -61,7 +62,7 @@ async fn set(name: String, (latitude, longitude): (f64, f64), session: &Session)
 }
 
 async fn delete(name: String, if_revision: Option<u64>, session: &Session) -> Result<String, Failure> {
-    let request = DeleteRequest { name: name.clone(), write: session.write(if_revision)? };
+    let request = DeleteRequest { name: name.clone(), write: session.write(if_revision) };
     let call = async |at: Attempt| {
         let request = at.request(&request);
         RegionsClient::new(at.channel).delete_region(request).await
@@ -75,7 +76,10 @@ async fn list(session: &Session) -> Result<String, Failure> {
             let request = ListRequest { page: Some(page), read: session.read() };
             let call = async |at: Attempt| {
                 let request = at.request(&request);
-                RegionsClient::new(at.channel).list_regions(request).await
+                RegionsClient::new(at.channel)
+                    .max_decoding_message_size(RESPONSE_BYTES_MAX)
+                    .list_regions(request)
+                    .await
             };
             let wire::ListRegionsResponse { regions, next_page_token } = session.client.read(call).await?;
             Ok((regions, next_page_token))

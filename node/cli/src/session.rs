@@ -3,10 +3,11 @@
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
+use waymark_process::chance;
 use waymark_proto::admin::v1::{Page, ReadOptions, WriteOptions, WriteResponse};
 
 use crate::client::Client;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::grammar::Globals;
 use crate::output::{Format, Shown, Style, Written, render};
 
@@ -25,6 +26,7 @@ pub(crate) struct Session {
     pub(crate) yes: bool,
     stale: bool,
     wait_all: bool,
+    deadline: Option<Duration>,
 }
 
 impl Session {
@@ -40,7 +42,13 @@ impl Session {
             yes: globals.yes,
             stale: globals.stale,
             wait_all: globals.wait.is_some(),
+            deadline,
         })
+    }
+
+    /// A client for a command that may take `usual` if `--timeout` does not say.
+    pub(crate) fn client_within(&self, usual: Duration) -> Client {
+        self.client.within(self.deadline.unwrap_or(usual))
     }
 
     /// What stands in every read.
@@ -49,12 +57,9 @@ impl Session {
     }
 
     /// What stands in every write: one mark for all tries of this wish (CLI-4).
-    pub(crate) fn write(&self, if_revision: Option<u64>) -> Result<Option<WriteOptions>, Failure> {
-        let mut mark = [0; 16];
-        getrandom::fill(&mut mark)
-            .map_err(|error| Failure::new(Exit::Refused, format!("no random number can be had: {error}")))?;
-        let request_id = mark.to_vec().into();
-        Ok(Some(WriteOptions { request_id, if_revision, wait_all: self.wait_all }))
+    pub(crate) fn write(&self, if_revision: Option<u64>) -> Option<WriteOptions> {
+        let mark = [chance::draw(), chance::draw()].map(u64::to_be_bytes).concat();
+        Some(WriteOptions { request_id: mark.into(), if_revision, wait_all: self.wait_all })
     }
 
     /// The object in the format that was asked for.
@@ -71,7 +76,7 @@ impl Session {
         response: WriteResponse,
     ) -> String {
         let written = Written::new(noun, name, done, response);
-        if self.format != Format::Json {
+        if !self.format.is_structured() {
             for note in written.notes() {
                 let _ = std::io::stderr().write_all(note.as_bytes());
             }

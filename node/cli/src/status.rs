@@ -6,14 +6,15 @@ use clap::Args;
 use comfy_table::Cell;
 use serde::Serialize;
 use tonic::Request;
+use waymark_proto::RESPONSE_BYTES_MAX;
 use waymark_proto::admin::v1::statuses_client::StatusesClient;
 use waymark_proto::admin::v1::{self as wire, ListStatusesRequest, ListStatusesResponse};
 
-use crate::client::{Attempt, Heard, MESSAGE_MAX};
+use crate::client::{Attempt, Heard};
 use crate::failure::Failure;
 use crate::output::screen::{Screen, append};
 use crate::output::verdicts::{self, Region};
-use crate::output::{Format, Shown, Style, render_line, table, time, words};
+use crate::output::{Format, Shown, Style, render_next, table, time, words};
 use crate::session::Session;
 
 /// Whose status is wanted.
@@ -24,7 +25,7 @@ use crate::session::Session;
 pub(crate) struct Wanted {
     /// One profile; all if not given.
     profile: Option<String>,
-    /// Go on showing it whenever something changes: in place on a terminal, one JSON value a line with -o json.
+    /// Go on showing it whenever something changes: in place on a terminal, one JSON value a line with -o json, one document each with -o yaml.
     #[arg(long, short)]
     watch: bool,
 }
@@ -61,7 +62,7 @@ async fn watch(profile: String, session: &Session) -> Result<String, Failure> {
     let request = ListStatusesRequest { profile, page: None, read: session.read() };
     let open = async |at: Attempt| {
         StatusesClient::new(at.channel)
-            .max_decoding_message_size(MESSAGE_MAX)
+            .max_decoding_message_size(RESPONSE_BYTES_MAX)
             .watch_statuses(Request::new(request.clone()))
             .await
     };
@@ -76,7 +77,9 @@ async fn watch(profile: String, session: &Session) -> Result<String, Failure> {
         match &latest {
             // Every second too, as the ages of the statuses grow.
             Some(list) if in_place => screen.redraw(&list.text(&session.style)),
-            Some(list) if is_new && session.format == Format::Json => append(&render_line(list)),
+            Some(list) if is_new && session.format.is_structured() => {
+                append(&render_next(list, session.format, &session.style))
+            }
             Some(list) if is_new => append(&format!("{}\n", session.show(list))),
             _ => Ok(ControlFlow::Continue(())),
         }
@@ -200,7 +203,10 @@ pub(crate) async fn standing(
 async fn list(request: &ListStatusesRequest, session: &Session) -> Result<ListStatusesResponse, Failure> {
     let call = async |at: Attempt| {
         let request = at.request(request);
-        StatusesClient::new(at.channel).max_decoding_message_size(MESSAGE_MAX).list_statuses(request).await
+        StatusesClient::new(at.channel)
+            .max_decoding_message_size(RESPONSE_BYTES_MAX)
+            .list_statuses(request)
+            .await
     };
     session.client.read(call).await
 }

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use comfy_table::Cell;
 use serde::Serialize;
+use waymark_proto::RESPONSE_BYTES_MAX;
 use waymark_proto::admin::v1::zones_client::ZonesClient;
 use waymark_proto::admin::v1::{
     self as wire, CreateZoneRequest, DeleteRequest, GetRequest, ListRequest, NameServer, UpdateZoneRequest,
@@ -51,7 +52,7 @@ waymark zone update tm.example.com --unset soa-mailbox --if-revision 12")]
         /// The zone's name.
         zone: String,
         /// Only if it is at this revision.
-        #[arg(long, value_name = "R")]
+        #[arg(long, value_name = "R", value_parser = flags::revision)]
         if_revision: Option<u64>,
     },
 }
@@ -71,7 +72,7 @@ pub(crate) struct Change {
     #[arg(long, value_name = "FIELD", value_parser = ["soa-mailbox"])]
     unset: Vec<String>,
     /// Only if it is at this revision.
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", value_parser = flags::revision)]
     if_revision: Option<u64>,
 }
 
@@ -104,7 +105,7 @@ pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure
 }
 
 async fn create(change: Change, session: &Session) -> Result<String, Failure> {
-    let write = session.write(change.if_revision)?;
+    let write = session.write(change.if_revision);
     let (zone, _) = change.message()?;
     let name = zone.name.clone();
     let request = CreateZoneRequest { zone: Some(zone), write };
@@ -116,7 +117,7 @@ async fn create(change: Change, session: &Session) -> Result<String, Failure> {
 }
 
 async fn update(change: Change, session: &Session) -> Result<String, Failure> {
-    let write = session.write(change.if_revision)?;
+    let write = session.write(change.if_revision);
     let (zone, mask) = change.message()?;
     let name = zone.name.clone();
     let request = UpdateZoneRequest { zone: Some(zone), update_mask: mask.finish()?, write };
@@ -129,7 +130,7 @@ async fn update(change: Change, session: &Session) -> Result<String, Failure> {
 
 async fn delete(name: String, if_revision: Option<u64>, session: &Session) -> Result<String, Failure> {
     confirm::removal(session.yes, &format!("the zone '{name}'"))?;
-    let request = DeleteRequest { name: name.clone(), write: session.write(if_revision)? };
+    let request = DeleteRequest { name: name.clone(), write: session.write(if_revision) };
     let call = async |at: Attempt| {
         let request = at.request(&request);
         ZonesClient::new(at.channel).delete_zone(request).await
@@ -141,7 +142,7 @@ async fn show(name: String, session: &Session) -> Result<String, Failure> {
     let request = GetRequest { name, read: session.read() };
     let call = async |at: Attempt| {
         let request = at.request(&request);
-        ZonesClient::new(at.channel).get_zone(request).await
+        ZonesClient::new(at.channel).max_decoding_message_size(RESPONSE_BYTES_MAX).get_zone(request).await
     };
     Ok(session.show(&Zone::from(session.client.read(call).await?)))
 }
@@ -152,7 +153,10 @@ async fn list(session: &Session) -> Result<String, Failure> {
             let request = ListRequest { page: Some(page), read: session.read() };
             let call = async |at: Attempt| {
                 let request = at.request(&request);
-                ZonesClient::new(at.channel).list_zones(request).await
+                ZonesClient::new(at.channel)
+                    .max_decoding_message_size(RESPONSE_BYTES_MAX)
+                    .list_zones(request)
+                    .await
             };
             let wire::ListZonesResponse { zones, next_page_token } = session.client.read(call).await?;
             Ok((zones, next_page_token))

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 use tonic::Status;
-use tonic::transport::{Channel, Endpoint, Uri};
+use tonic::transport::{Channel, Endpoint};
+use waymark_core::model::MemberUrl;
 
 use super::pursuit::Trouble;
 use crate::failure::Failure;
@@ -32,20 +33,11 @@ pub(super) struct Member {
 
 impl Member {
     pub(super) fn new(url: &str) -> Result<Self, Failure> {
-        let wrong = |why: &str| {
-            Failure::usage(format!("--endpoint {url}: {why}; write it as in http://127.0.0.1:7400"))
-        };
-        let uri: Uri = url.parse().map_err(|_| wrong("is no URL"))?;
-        match uri.scheme_str() {
-            Some("http") => {}
-            Some("https") => return Err(wrong("TLS is not supported yet")),
-            _ => return Err(wrong("has no scheme")),
-        }
-        let has_path = !matches!(uri.path(), "" | "/") || uri.query().is_some();
-        if has_path {
-            return Err(wrong("has a path"));
-        }
-        let address = Endpoint::from(uri)
+        let wrong =
+            |why: &str| Failure::usage(format!("--endpoint '{url}' {why}, as in http://127.0.0.1:7400"));
+        MemberUrl::parse(url).map_err(|fault| wrong(&fault.to_string()))?;
+        let address = Endpoint::from_shared(url.to_owned())
+            .map_err(|error| wrong(&error.to_string()))?
             .tcp_nodelay(true)
             .http2_keep_alive_interval(KEEPALIVE.0)
             .keep_alive_timeout(KEEPALIVE.1)
@@ -81,7 +73,7 @@ pub(super) fn broken(status: &Status) -> Trouble {
         || text.contains("InvalidPreface")
         || text.contains("HTTP_1_1_REQUIRED")
     {
-        return Trouble::Unsent("what listens there speaks no gRPC".to_owned());
+        return Trouble::Unsent("what listens there is no gRPC port of a member".to_owned());
     }
     Trouble::Unknown(text)
 }

@@ -18,9 +18,6 @@ use member::Member;
 use pursuit::{Pursuit, Trouble};
 pub(crate) use stream::Heard;
 
-/// The largest message that is taken: a page of 1,000 profiles with all their endpoints and verdicts.
-pub(crate) const MESSAGE_MAX: usize = 64 << 20;
-
 /// What the member is told beyond the time that this side waits, so that this side ends the call and knows why.
 const GRACE: Duration = Duration::from_millis(200);
 
@@ -125,7 +122,7 @@ impl Client {
                         self.first.set(place);
                         return Ok(response.into_inner());
                     }
-                    Err(trouble) => pursuit.note(&member.url, trouble, asked.elapsed())?,
+                    Err(trouble) => pursuit.note(&member.url, trouble, asked.elapsed(), limit)?,
                 }
             }
             pursuit.pause().await;

@@ -11,8 +11,12 @@ use crate::failure::{Exit, Failure};
 /// How long one of several members may take before the next is tried: longer than a member waits for a leader (5 s).
 const ATTEMPT_MAX: Duration = Duration::from_secs(6);
 
-/// A member that took this long to say that it has no leader has waited for one, and speaks for the others.
+/// A member that took this long, or half of what it was given, to say that it has no leader has waited for one, and speaks
+/// for the others.
 const PATIENT: Duration = Duration::from_secs(2);
+
+/// A try that is shorter could hardly be answered, and would leave the outcome of a change open.
+const ATTEMPT_MIN: Duration = Duration::from_millis(100);
 
 /// From one round through the members to the next.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -61,20 +65,28 @@ impl Pursuit {
     /// in vain, another one that could not wait as long would only leave the outcome open.
     pub(super) fn limit(&self) -> Option<Duration> {
         let left = self.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() || (self.has_waited && left < ATTEMPT_MAX) {
+        let is_hopeless = self.has_answered && left < ATTEMPT_MIN;
+        if left.is_zero() || is_hopeless || (self.has_waited && left < ATTEMPT_MAX) {
             return None;
         }
         Some(if self.members > 1 { left.min(ATTEMPT_MAX) } else { left })
     }
 
-    /// Keeps what was learnt; the failure, if there is no point in going on.
-    pub(super) fn note(&mut self, url: &str, trouble: Trouble, took: Duration) -> Result<(), Failure> {
+    /// Keeps what was learnt from a try that took as long as `took` of `limit`; the failure, if there is no point in going
+    /// on.
+    pub(super) fn note(
+        &mut self,
+        url: &str,
+        trouble: Trouble,
+        took: Duration,
+        limit: Duration,
+    ) -> Result<(), Failure> {
         let reason = match trouble {
             Trouble::Refused(status) => return Err(status.into()),
             Trouble::Unsent(reason) => reason,
             Trouble::NotNow(reason) => {
                 self.has_answered = true;
-                self.has_waited |= took >= PATIENT;
+                self.has_waited |= took >= PATIENT.min(limit / 2);
                 reason
             }
             Trouble::Unknown(reason) => {
@@ -132,8 +144,8 @@ mod tests {
     #[test]
     fn cli_4_a_change_that_was_sent_and_not_answered_is_unknown() {
         let mut writing = pursuit(Kind::Write);
-        writing.note("http://a", Trouble::Unknown("reset".into()), MOMENT).unwrap();
-        writing.note("http://b", Trouble::NotNow("no leader".into()), MOMENT).unwrap();
+        writing.note("http://a", Trouble::Unknown("reset".into()), MOMENT, ATTEMPT_MAX).unwrap();
+        writing.note("http://b", Trouble::NotNow("no leader".into()), MOMENT, ATTEMPT_MAX).unwrap();
         let failure = writing.give_up();
         assert_eq!(failure.exit, Exit::TimedOut);
         assert!(
@@ -141,35 +153,49 @@ mod tests {
         );
 
         let mut reading = pursuit(Kind::Read);
-        reading.note("http://a", Trouble::Unknown("reset".into()), MOMENT).unwrap();
+        reading.note("http://a", Trouble::Unknown("reset".into()), MOMENT, ATTEMPT_MAX).unwrap();
         assert_eq!(reading.give_up().exit, Exit::Unreachable);
     }
 
     #[test]
     fn cli_4_what_has_no_mark_is_not_sent_twice() {
-        let failure =
-            pursuit(Kind::Once).note("http://a", Trouble::Unknown("reset".into()), MOMENT).unwrap_err();
+        let failure = pursuit(Kind::Once)
+            .note("http://a", Trouble::Unknown("reset".into()), MOMENT, ATTEMPT_MAX)
+            .unwrap_err();
         assert_eq!(failure.exit, Exit::TimedOut);
-        assert!(pursuit(Kind::Once).note("http://a", Trouble::Unsent("refused".into()), MOMENT).is_ok());
+        assert!(
+            pursuit(Kind::Once)
+                .note("http://a", Trouble::Unsent("refused".into()), MOMENT, ATTEMPT_MAX)
+                .is_ok()
+        );
     }
 
     #[test]
     fn cli_2_nobody_reachable_and_no_leader_are_told_apart() {
         let mut nobody = pursuit(Kind::Write);
-        nobody.note("http://a", Trouble::Unsent("connection refused".into()), MOMENT).unwrap();
+        nobody.note("http://a", Trouble::Unsent("connection refused".into()), MOMENT, ATTEMPT_MAX).unwrap();
         let failure = nobody.give_up();
         assert_eq!(failure.exit, Exit::Unreachable);
         assert!(failure.message.contains("--endpoint"), "{}", failure.message);
-        nobody.note("http://b", Trouble::NotNow("no leader is known".into()), MOMENT).unwrap();
+        nobody.note("http://b", Trouble::NotNow("no leader is known".into()), MOMENT, ATTEMPT_MAX).unwrap();
         assert!(nobody.give_up().message.contains("no leader is known"));
     }
 
     #[test]
     fn a_member_that_waited_in_vain_speaks_for_the_others() {
         let mut pursuit = pursuit(Kind::Write);
-        pursuit.note("http://a", Trouble::NotNow("no leader".into()), MOMENT).unwrap();
+        pursuit.note("http://a", Trouble::NotNow("no leader".into()), MOMENT, ATTEMPT_MAX).unwrap();
         assert!(pursuit.limit().is_some(), "a quick answer proves nothing");
-        pursuit.note("http://a", Trouble::NotNow("no leader".into()), PATIENT).unwrap();
+        pursuit.note("http://a", Trouble::NotNow("no leader".into()), PATIENT, ATTEMPT_MAX).unwrap();
         assert_eq!(pursuit.limit(), None);
+    }
+
+    #[test]
+    fn cli_4_a_member_that_waited_half_of_a_short_time_has_waited() {
+        let short = Duration::from_millis(600);
+        let mut pursuit = Pursuit::new(Kind::Write, short, 1);
+        pursuit.note("http://a", Trouble::NotNow("no leader".into()), short / 2, short).unwrap();
+        assert_eq!(pursuit.limit(), None);
+        assert_eq!(pursuit.give_up().exit, Exit::Unreachable);
     }
 }

@@ -152,5 +152,5 @@ async fn what_speaks_no_grpc_is_no_member() {
     });
     let failure = set_region(&[&url], Duration::from_secs(1)).await.unwrap_err();
     assert_eq!(failure.exit, Exit::Unreachable, "{}", failure.message);
-    assert!(failure.message.contains("speaks no gRPC"), "{}", failure.message);
+    assert!(failure.message.contains("no gRPC port of a member"), "{}", failure.message);
 }

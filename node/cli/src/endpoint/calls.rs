@@ -1,6 +1,7 @@
 //! The calls behind the verbs.
 
 use prost_types::FieldMask;
+use waymark_proto::RESPONSE_BYTES_MAX;
 use waymark_proto::admin::v1::endpoints_client::EndpointsClient;
 use waymark_proto::admin::v1::{
     self as wire, CreateEndpointRequest, DeleteEndpointRequest, EndpointRequest, GetRequest,
@@ -17,7 +18,7 @@ use crate::session::Session;
 use crate::status;
 
 pub(super) async fn add(change: Change, session: &Session) -> Result<String, Failure> {
-    let write = session.write(change.if_revision)?;
+    let write = session.write(change.if_revision);
     let profile = change.profile.clone();
     let (endpoint, _) = change.message()?;
     let name = format!("{profile}/{}", endpoint.name);
@@ -52,7 +53,7 @@ async fn send_update(
     session: &Session,
 ) -> Result<String, Failure> {
     let name = format!("{profile}/{}", endpoint.name);
-    let write = session.write(if_revision)?;
+    let write = session.write(if_revision);
     let request = UpdateEndpointRequest { profile, endpoint: Some(endpoint), update_mask, write };
     let call = async |at: Attempt| {
         let request = at.request(&request);
@@ -65,7 +66,7 @@ pub(super) async fn remove(named: Named, session: &Session) -> Result<String, Fa
     let Named { profile, name, if_revision } = named;
     let full = format!("{profile}/{name}");
     confirm::removal(session.yes, &format!("the endpoint '{full}'"))?;
-    let request = DeleteEndpointRequest { profile, name, write: session.write(if_revision)? };
+    let request = DeleteEndpointRequest { profile, name, write: session.write(if_revision) };
     let call = async |at: Attempt| {
         let request = at.request(&request);
         EndpointsClient::new(at.channel).delete_endpoint(request).await
@@ -77,7 +78,10 @@ pub(super) async fn show(profile: String, name: String, session: &Session) -> Re
     let request = EndpointRequest { profile: profile.clone(), name, read: session.read() };
     let call = async |at: Attempt| {
         let request = at.request(&request);
-        EndpointsClient::new(at.channel).get_endpoint(request).await
+        EndpointsClient::new(at.channel)
+            .max_decoding_message_size(RESPONSE_BYTES_MAX)
+            .get_endpoint(request)
+            .await
     };
     let endpoint = session.client.read(call).await?;
     let standing = status::standing(&profile, &endpoint.name, session).await?;
@@ -88,7 +92,10 @@ pub(super) async fn list(profile: String, session: &Session) -> Result<String, F
     let request = GetRequest { name: profile.clone(), read: session.read() };
     let call = async |at: Attempt| {
         let request = at.request(&request);
-        EndpointsClient::new(at.channel).list_endpoints(request).await
+        EndpointsClient::new(at.channel)
+            .max_decoding_message_size(RESPONSE_BYTES_MAX)
+            .list_endpoints(request)
+            .await
     };
     let wire::ListEndpointsResponse { endpoints } = session.client.read(call).await?;
     Ok(session.show(&EndpointList { profile, endpoints: endpoints.into_iter().map(Into::into).collect() }))

@@ -1,6 +1,7 @@
 //! The flags of an endpoint, the same at add and update (CLI-1).
 
 use clap::Args;
+use waymark_core::model::profile_limits;
 use waymark_proto::admin::v1::{self as wire, Header};
 
 use crate::failure::Failure;
@@ -17,10 +18,10 @@ pub(crate) struct Change {
     #[arg(long)]
     target: Option<String>,
     /// Rank under priority routing, 1 to 1000, lower first [default: the next free one].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = flags::number(1, profile_limits::PRIORITY_MAX))]
     priority: Option<u32>,
     /// Weight under weighted routing, 1 to 1000 [default: 1].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = flags::number(1, profile_limits::WEIGHT_MAX))]
     weight: Option<u32>,
     /// The region in which it lives.
     #[arg(long, value_name = "REGION")]
@@ -35,7 +36,7 @@ pub(crate) struct Change {
     #[arg(long, value_name = "FIELD", value_parser = UNSET.map(|(word, _)| word))]
     unset: Vec<String>,
     /// Only if the profile is at this revision.
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", value_parser = flags::revision)]
     pub(super) if_revision: Option<u64>,
 }
 

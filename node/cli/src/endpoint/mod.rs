@@ -65,7 +65,7 @@ pub(crate) struct Named {
     /// The endpoint's name.
     name: String,
     /// Only if the profile is at this revision.
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", value_parser = crate::flags::revision)]
     if_revision: Option<u64>,
 }
 

@@ -1,20 +1,12 @@
-//! Durations with units: `30s`, `200ms`, `1m30s`. A bare number is refused, as nobody can see what it counts.
+//! Durations as flags hold them: whole milliseconds, or some time at all.
 
 use std::time::Duration;
+
+use waymark_process::duration::parse;
 
 /// A flag's value in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Millis(pub(crate) u64);
-
-/// Reads a duration.
-pub(crate) fn parse(text: &str) -> Result<Duration, String> {
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(format!("a number alone has no unit; write {text}s or {text}ms"));
-    }
-    let duration: jiff::SignedDuration =
-        text.parse().map_err(|_| "is no duration; write it as in 30s, 200ms or 1m30s".to_owned())?;
-    Duration::try_from(duration).map_err(|_| "is negative".to_owned())
-}
 
 /// Reads a duration that is longer than nothing.
 pub(crate) fn positive(text: &str) -> Result<Duration, String> {
@@ -46,23 +38,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_read() {
-        for (text, wanted) in
-            [("30s", 30_000), ("200ms", 200), ("1m30s", 90_000), ("1h", 3_600_000), ("0s", 0)]
-        {
-            assert_eq!(millis(text), Ok(Millis(wanted)), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_bare_number_is_refused_with_what_it_could_mean() {
-        let error = parse("10").unwrap_err();
-        assert!(error.contains("10s") && error.contains("10ms"), "{error}");
-    }
-
-    #[test]
-    fn what_is_no_duration_is_refused() {
-        for text in ["", "s", "ten seconds", "-5s", "5 parsecs", "1us500", "10µs"] {
+    fn what_is_no_time_in_milliseconds_is_refused() {
+        assert_eq!(millis("1m30s"), Ok(Millis(90_000)));
+        for text in ["", "10", "-5s", "10µs"] {
             assert!(millis(text).is_err(), "{text}");
         }
         assert!(positive("0ms").is_err());

@@ -42,6 +42,26 @@ pub(crate) fn flag_of(path: &str) -> Option<&'static str> {
     segments.iter().rev().find_map(known).filter(|flag| !flag.is_empty())
 }
 
+/// The path of the field that `flag` sets, as the cluster names it in a refusal.
+pub(crate) fn field_of(flag: &str) -> Option<String> {
+    /// These stand below a profile's monitor; the headers of an endpoint are its own, under the same flag.
+    const MONITORS: [&str; 8] = [
+        "protocol",
+        "port",
+        "path",
+        "interval",
+        "timeout",
+        "tolerated_failures",
+        "recovery_successes",
+        "expect",
+    ];
+    if flag == "--if-revision" {
+        return Some("write.if_revision".to_owned());
+    }
+    let (field, _) = FLAGS.iter().find(|(_, known)| *known == flag)?;
+    Some(if MONITORS.contains(field) { format!("monitor.{field}") } else { (*field).to_owned() })
+}
+
 /// The paths that an update names, gathered while its message is filled.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mask(Vec<String>);

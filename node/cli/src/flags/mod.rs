@@ -4,5 +4,5 @@ pub(crate) mod duration;
 mod fields;
 mod parse;
 
-pub(crate) use fields::{Mask, flag_of};
-pub(crate) use parse::{coordinates, header, name_server, status_range, switch, ttl};
+pub(crate) use fields::{Mask, field_of, flag_of};
+pub(crate) use parse::{coordinates, header, name_server, number, revision, status_range, switch, ttl};

@@ -1,6 +1,7 @@
 //! Reading what stands behind a flag. Only the shape is looked at here: what is allowed is the cluster's to say, with
 //! all else at once.
 
+use waymark_core::model::profile_limits::TTL_MAX;
 use waymark_proto::admin::v1::{Header, NameServer, StatusRange};
 
 use super::duration;
@@ -49,16 +50,37 @@ pub(crate) fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
+/// Reads a whole number. What fits is passed on, as the cluster judges it with all else; what does not is refused by the
+/// same rule.
+pub(crate) fn number(min: u32, max: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
+    move |text| text.parse().map_err(|_| out_of_range(text, u64::from(min), u64::from(max)))
+}
+
+/// Reads a revision.
+pub(crate) fn revision(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| out_of_range(text, 0, u64::MAX))
+}
+
+fn out_of_range(text: &str, min: u64, max: u64) -> String {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        format!("is outside {min}–{max}")
+    } else {
+        format!("is no whole number, {min}–{max}")
+    }
+}
+
 /// Reads seconds, with or without a unit: a time to live is always written in seconds elsewhere in DNS.
 pub(crate) fn ttl(text: &str) -> Result<u32, String> {
-    if let Ok(seconds) = text.parse() {
-        return Ok(seconds);
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return number(0, TTL_MAX)(text);
     }
     let millis = duration::millis(text)?.0;
     if !millis.is_multiple_of(1_000) {
         return Err("is not in whole seconds".to_owned());
     }
-    u32::try_from(millis / 1_000).map_err(|_| "is too long".to_owned())
+    u32::try_from(millis / 1_000).map_err(|_| format!("is outside 0–{TTL_MAX}"))
 }
 
 #[cfg(test)]
@@ -96,10 +118,23 @@ mod tests {
     }
 
     #[test]
+    fn cli_2_a_number_that_does_not_fit_is_refused_by_its_rule() {
+        assert_eq!(number(1, 1_000)("1001"), Ok(1_001), "the cluster's to judge");
+        for text in ["-5", "99999999999"] {
+            assert_eq!(number(1, 1_000)(text), Err("is outside 1–1000".to_owned()), "{text}");
+            assert!(revision(&format!("{text}9999999999")).unwrap_err().contains("is outside 0–"));
+        }
+        for text in ["", "-", "ten", "1.5"] {
+            assert_eq!(number(1, 1_000)(text), Err("is no whole number, 1–1000".to_owned()), "{text}");
+        }
+    }
+
+    #[test]
     fn a_time_to_live_is_in_seconds() {
         assert_eq!((ttl("30"), ttl("30s"), ttl("1m")), (Ok(30), Ok(30), Ok(60)));
         assert!(ttl("1500ms").is_err());
-        assert!(ttl("-1").is_err());
-        assert!(ttl("4294967296").is_err());
+        for text in ["-1", "4294967296", "4294967296s"] {
+            assert_eq!(ttl(text), Err(format!("is outside 0–{TTL_MAX}")), "{text}");
+        }
     }
 }

@@ -1,8 +1,8 @@
-//! Failures: one line each on stderr, or one JSON value (CLI-2).
+//! Failures: one line each on stderr, or one value (CLI-2).
 
 use serde::Serialize;
 
-use super::{Format, json};
+use super::{Format, json, yaml};
 use crate::failure::Failure;
 use crate::flags::flag_of;
 
@@ -25,7 +25,8 @@ struct ShownViolation<'a> {
 /// The failure as it goes to stderr.
 pub(crate) fn shown(failure: &Failure, format: Format) -> String {
     match format {
-        Format::Json => structured(failure),
+        Format::Json => json("Error", &structured(failure), true),
+        Format::Yaml => yaml("Error", &structured(failure)),
         Format::Table | Format::Name if failure.violations.is_empty() => {
             format!("error: {}\n", failure.message)
         }
@@ -40,7 +41,7 @@ fn line(violation: &waymark_core::model::Violation) -> String {
     format!("error: {field}{}{advice}\n", violation.description)
 }
 
-fn structured(failure: &Failure) -> String {
+fn structured(failure: &Failure) -> ShownFailure<'_> {
     let violation = |violation: &'_ waymark_core::model::Violation| flag_of(&violation.field);
     let violations = failure
         .violations
@@ -51,11 +52,7 @@ fn structured(failure: &Failure) -> String {
             flag: violation(found),
         })
         .collect();
-    json(
-        "Error",
-        &ShownFailure { exit_code: failure.exit as u8, message: &failure.message, violations },
-        true,
-    )
+    ShownFailure { exit_code: failure.exit as u8, message: &failure.message, violations }
 }
 
 #[cfg(test)]

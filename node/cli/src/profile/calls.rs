@@ -1,6 +1,7 @@
 //! The calls behind the verbs.
 
 use prost_types::FieldMask;
+use waymark_proto::RESPONSE_BYTES_MAX;
 use waymark_proto::admin::v1::profiles_client::ProfilesClient;
 use waymark_proto::admin::v1::{
     self as wire, CreateProfileRequest, DeleteRequest, GetRequest, ListRequest, UpdateProfileRequest,
@@ -9,13 +10,13 @@ use waymark_proto::admin::v1::{
 use super::Named;
 use super::flags::Change;
 use super::shown::{Profile, ProfileList};
-use crate::client::{Attempt, MESSAGE_MAX};
+use crate::client::Attempt;
 use crate::confirm;
 use crate::failure::Failure;
 use crate::session::Session;
 
 pub(super) async fn create(change: Change, session: &Session) -> Result<String, Failure> {
-    let write = session.write(change.if_revision)?;
+    let write = session.write(change.if_revision);
     let (profile, _) = change.message()?;
     let name = profile.name.clone();
     let request = CreateProfileRequest { profile: Some(profile), write };
@@ -48,7 +49,7 @@ async fn send_update(
 ) -> Result<String, Failure> {
     let name = profile.name.clone();
     let request =
-        UpdateProfileRequest { profile: Some(profile), update_mask, write: session.write(if_revision)? };
+        UpdateProfileRequest { profile: Some(profile), update_mask, write: session.write(if_revision) };
     let call = async |at: Attempt| {
         let request = at.request(&request);
         ProfilesClient::new(at.channel).update_profile(request).await
@@ -59,7 +60,7 @@ async fn send_update(
 pub(super) async fn delete(named: Named, session: &Session) -> Result<String, Failure> {
     let Named { name, if_revision } = named;
     confirm::removal(session.yes, &format!("the profile '{name}' with its endpoints"))?;
-    let request = DeleteRequest { name: name.clone(), write: session.write(if_revision)? };
+    let request = DeleteRequest { name: name.clone(), write: session.write(if_revision) };
     let call = async |at: Attempt| {
         let request = at.request(&request);
         ProfilesClient::new(at.channel).delete_profile(request).await
@@ -71,7 +72,10 @@ pub(super) async fn show(name: String, session: &Session) -> Result<String, Fail
     let request = GetRequest { name, read: session.read() };
     let call = async |at: Attempt| {
         let request = at.request(&request);
-        ProfilesClient::new(at.channel).get_profile(request).await
+        ProfilesClient::new(at.channel)
+            .max_decoding_message_size(RESPONSE_BYTES_MAX)
+            .get_profile(request)
+            .await
     };
     Ok(session.show(&Profile::try_from(session.client.read(call).await?)?))
 }
@@ -83,7 +87,7 @@ pub(super) async fn list(session: &Session) -> Result<String, Failure> {
             let call = async |at: Attempt| {
                 let request = at.request(&request);
                 ProfilesClient::new(at.channel)
-                    .max_decoding_message_size(MESSAGE_MAX)
+                    .max_decoding_message_size(RESPONSE_BYTES_MAX)
                     .list_profiles(request)
                     .await
             };

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
-use waymark_core::model::{Protocol, Routing};
+use waymark_core::model::{Protocol, Routing, monitor_limits};
 use waymark_proto::admin::v1::{self as wire, Header, StatusRange};
 
 use crate::failure::Failure;
@@ -25,28 +25,38 @@ pub(crate) struct Change {
     #[arg(long, value_parser = routing())]
     routing: Option<Routing>,
     /// How long resolvers keep an answer, in seconds or with a unit [default: 30].
-    #[arg(long, value_name = "SECONDS", value_parser = flags::ttl)]
+    #[arg(long, value_name = "SECONDS", value_parser = flags::ttl, allow_hyphen_values = true)]
     ttl: Option<u32>,
     /// What a probe speaks [default: http].
     #[arg(long, value_parser = protocol(), help_heading = "Monitor")]
     protocol: Option<Protocol>,
     /// The port that is probed [default: 80, 443 for https].
-    #[arg(long, help_heading = "Monitor")]
+    #[arg(long, value_parser = flags::number(1, monitor_limits::PORT_MAX), help_heading = "Monitor")]
     port: Option<u32>,
     /// The path that is asked for [default: /].
     #[arg(long, help_heading = "Monitor")]
     path: Option<String>,
     /// From probe to probe: 30s, 10s, 5s or 1s [default: 30s].
-    #[arg(long, value_name = "DURATION", value_parser = duration::millis, help_heading = "Monitor")]
+    #[arg(long, value_name = "DURATION", value_parser = duration::millis, allow_hyphen_values = true, help_heading = "Monitor")]
     interval: Option<Millis>,
     /// How long one probe may take [default: the longest that the interval allows].
-    #[arg(long, value_name = "DURATION", value_parser = duration::millis, help_heading = "Monitor")]
+    #[arg(long, value_name = "DURATION", value_parser = duration::millis, allow_hyphen_values = true, help_heading = "Monitor")]
     timeout: Option<Millis>,
     /// Failures in a row that are still tolerated [default: 3].
-    #[arg(long, value_name = "N", help_heading = "Monitor")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = flags::number(0, monitor_limits::TOLERATED_FAILURES_MAX),
+        help_heading = "Monitor"
+    )]
     tolerated_failures: Option<u32>,
     /// Successes in a row that end a failure [default: 1].
-    #[arg(long, value_name = "N", help_heading = "Monitor")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = flags::number(1, monitor_limits::RECOVERY_SUCCESSES_MAX),
+        help_heading = "Monitor"
+    )]
     recovery_successes: Option<u32>,
     /// Status codes that count as success; may be repeated, and replaces all there were [default: 200].
     #[arg(
@@ -64,7 +74,7 @@ pub(crate) struct Change {
     #[arg(long, value_name = "FIELD", value_parser = UNSET.map(|(word, _)| word))]
     unset: Vec<String>,
     /// Only if it is at this revision.
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", value_parser = flags::revision)]
     pub(super) if_revision: Option<u64>,
 }
 

@@ -61,7 +61,7 @@ pub(crate) struct Named {
     /// The profile's name.
     name: String,
     /// Only if it is at this revision.
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", value_parser = crate::flags::revision)]
     if_revision: Option<u64>,
 }
 
