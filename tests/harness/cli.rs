@@ -73,7 +73,7 @@ impl Cli {
     }
 }
 
-fn words(command: &str) -> Vec<String> {
+pub(crate) fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut quoted, mut open) = (Vec::new(), String::new(), false, false);
     for character in command.chars() {
         match character {

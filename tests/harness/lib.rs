@@ -12,6 +12,7 @@ pub mod load;
 pub mod member;
 pub mod ports;
 pub mod process;
+pub mod terminal;
 
 pub use agent::Agent;
 pub use cluster::Cluster;

@@ -16,7 +16,29 @@ fn core_is_pure() {
     assert!(foreign.is_empty(), "core may not depend on {foreign:?}: it only computes");
 }
 
-/// In `node/src`: a folder, and what its files may not name.
+/// A package, and the packages of ours that it may be built with: one direction (ARCHITECTURE.md).
+const PACKAGES: [(&str, &[&str]); 6] = [
+    ("node/core", &[]),
+    ("node/process", &["waymark-core"]),
+    ("proto", &["waymark-core"]),
+    ("node", &["waymark-core", "waymark-process", "waymark-proto"]),
+    ("node/cli", &["waymark-core", "waymark-process", "waymark-proto"]),
+    ("probe-agent", &["waymark-core", "waymark-process", "waymark-proto"]),
+];
+
+#[test]
+fn packages_look_one_way() {
+    for (package, may) in PACKAGES {
+        let path = tree::root().join(package).join("Cargo.toml");
+        let manifest = std::fs::read_to_string(&path).unwrap();
+        let ours = manifest.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
+        let foreign: Vec<&str> =
+            ours.filter(|name| name.starts_with("waymark-") && !may.contains(name)).collect();
+        assert!(foreign.is_empty(), "{} may not depend on {foreign:?}", path.display());
+    }
+}
+
+/// In `node/src`: a folder and the file of its name, and what they may not name.
 const NODE_FORBIDS: [(&str, &[&str]); 6] = [
     ("raft", &["crate::ingest", "crate::admin", "crate::dns", "crate::web"]),
     ("ingest", &["crate::admin", "crate::dns", "crate::web", "openraft", "sled::"]),
@@ -29,10 +51,11 @@ const NODE_FORBIDS: [(&str, &[&str]); 6] = [
 #[test]
 fn the_doors_of_a_node_do_not_know_each_other() {
     for (folder, forbidden) in NODE_FORBIDS {
-        let prefix = format!("node/src/{folder}/");
-        let advice = format!("files in {prefix} may not name {forbidden:?}");
+        let (prefix, root) = (format!("node/src/{folder}/"), format!("node/src/{folder}.rs"));
+        let advice = format!("{root} and files in {prefix} may not name {forbidden:?}");
+        let is_meant = |file: &tree::SourceFile| file.path.starts_with(&prefix) || file.path == root;
         let named = |file: &tree::SourceFile| forbidden.iter().any(|word| file.text.contains(word));
-        tree::report(&advice, |file| file.path.starts_with(&prefix) && named(file), |_| String::new());
+        tree::report(&advice, |file| is_meant(file) && named(file), |_| String::new());
     }
 }
 

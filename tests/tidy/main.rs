@@ -1,6 +1,7 @@
-//! Holds the house in order: layers, headers, sizes, words and what core may not know.
+//! Holds the house in order: layers, headers, sizes, words, cited rules and what core may not know.
 
 mod layers;
+mod rules;
 mod tree;
 mod words;
 

@@ -2,12 +2,23 @@
 
 use super::tree;
 
-const BANNED: [(&str, &str); 5] = [
+/// Those of the glossary's words that can only be meant for a thing of ours. The others (record, server, connection, …)
+/// name things of other people's as well.
+const BANNED: [(&str, &str); 14] = [
     ("backend", "endpoint"),
     ("upstream", "endpoint, or member"),
-    ("prober", "agent"),
-    ("datacenter", "region"),
     ("origin", "endpoint"),
+    ("domain", "zone"),
+    ("prober", "agent"),
+    ("checker", "agent"),
+    ("site", "region"),
+    ("datacenter", "region"),
+    ("replica", "node, or member"),
+    ("job", "assignment"),
+    ("mutation", "command"),
+    ("database", "state"),
+    ("rng", "draw"),
+    ("pick", "decision"),
 ];
 
 const DEFINES: [&str; 8] = ["fn", "struct", "enum", "trait", "mod", "const", "type", "static"];
