@@ -74,6 +74,10 @@ fn value_fault(error: &clap::Error) -> Option<Violation> {
     let flag = said(ContextKind::InvalidArg)?;
     let field = field_of(flag.split_whitespace().next()?)?;
     let value = said(ContextKind::InvalidValue)?;
+    if value.is_empty() && error.source().is_none() {
+        // The value is missing: the command line is wrong.
+        return None;
+    }
     let known = match error.get(ContextKind::ValidValue) {
         Some(ContextValue::Strings(known)) => known.as_slice(),
         _ => &[],
