@@ -91,7 +91,7 @@ fn settings_that_cannot_work_are_refused() {
         ("region = \"eu\"\nmembers = []", "members", "at least one"),
         ("region = \"eu\"\nmembers = [\"127.0.0.1:7400\"]", "members", "http://HOST:PORT"),
         ("region = \"eu\"\nmembers = [\"m1:7400\"]", "members", "http://HOST:PORT"),
-        ("region = \"eu\"\nmembers = [\"ftp://m1:7400\"]", "members", "has the scheme 'ftp'"),
+        ("region = \"eu\"\nmembers = [\"ftp://m1:7400\"]", "members", "does not begin with http://"),
         ("region = \"eu\"\nmembers = [\"http://m1\"]", "members", "a host and a port"),
         ("region = \"eu\"\nmembers = [\"http://m1:0\"]", "members", "a host and a port"),
         ("region = \"eu\"\nmembers = [\"http://m1:7400/x\"]", "members", "a host and a port"),
