@@ -31,13 +31,13 @@ fn stderr(output: &Output) -> String {
 fn ops_2_bad_settings_are_one_line() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("agent.toml");
-    std::fs::write(&path, "name = \"a1\"\nregoin = \"eu\"\n").unwrap();
+    std::fs::write(&path, "region = \"eu\"\nnmae = \"a1\"\n").unwrap();
     let path = path.to_str().unwrap();
     for (arguments, code, words) in [
         (
             vec!["--config", path, "--check"],
             1,
-            "agent.toml:2:1: unknown key 'regoin'; did you mean 'region'?",
+            "agent.toml:2:1: unknown key 'nmae'; did you mean 'name'?",
         ),
         (vec!["--config", path], 1, "agent.toml:2:1:"),
         (vec!["--config", "/nowhere.toml"], 1, "/nowhere.toml: "),
