@@ -87,8 +87,8 @@ impl Log {
         let mut hangups = signal(SignalKind::hangup())?;
         tokio::spawn(async move {
             while hangups.recv().await.is_some() {
-                match level().map_err(|error| error.to_string()).and_then(|level| self.set(&level)) {
-                    Ok(()) => tracing::info!("the log level was read again"),
+                match level().map_err(|error| error.to_string()).and_then(|level| self.set(level)) {
+                    Ok(LogLevel(level)) => tracing::info!(log_level = level, "the log level was read again"),
                     Err(error) => tracing::error!(error, "the log level stays as it is"),
                 }
             }
@@ -96,8 +96,9 @@ impl Log {
         Ok(())
     }
 
-    fn set(&self, level: &LogLevel) -> Result<(), String> {
-        self.0.reload(level.filter()).map_err(|error| error.to_string())
+    fn set(&self, level: LogLevel) -> Result<LogLevel, String> {
+        self.0.reload(level.filter()).map_err(|error| error.to_string())?;
+        Ok(level)
     }
 }
 
