@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use waymark_core::health::{Outcome, OutcomeClass};
 use waymark_core::model::{
     AgentRun, Caseless, Edit, EndpointPatch, Header, MemberId, MonitorPatch, ProfilePatch, Protocol, Region,
-    Revision, Routing, StatusRange, ZonePatch,
+    Revision, Routing, ServicePatch, StatusRange, ZonePatch,
 };
 use waymark_core::state::{Action, ReportedOutcome};
 
@@ -39,6 +39,7 @@ pub(crate) fn read(
         "region" => region(arguments)?,
         "profile" => profile(arguments, more)?,
         "endpoint" => endpoint(arguments)?,
+        "service" => service(arguments)?,
         "agent" => agent(arguments)?,
         "report" => report(world, arguments)?,
         "expire" => {
@@ -67,6 +68,7 @@ fn zone(verb: &str, name: String, arguments: &mut Arguments) -> Result<Action> {
     let fields = ZonePatch {
         name_servers: arguments.edit_list("ns", server)?,
         mailbox: arguments.edit("mailbox", |text| Ok(text.to_owned()))?,
+        ecs: arguments.edit("ecs", read_switch)?,
     };
     let if_revision = if_revision(arguments)?;
     Ok(match verb {
@@ -117,6 +119,7 @@ fn profile_fields(arguments: &mut Arguments) -> Result<ProfilePatch> {
     Ok(ProfilePatch {
         routing: arguments.edit("routing", routing)?,
         ttl: arguments.edit("ttl", |text| read_number("ttl", text))?,
+        max_return: arguments.edit("max-return", |text| read_number("max-return", text))?,
         enabled: arguments.edit("enabled", read_switch)?,
         monitor: MonitorPatch {
             protocol: arguments.edit("protocol", protocol)?,
@@ -150,6 +153,24 @@ fn endpoint(arguments: &mut Arguments) -> Result<Action> {
     })
 }
 
+fn service(arguments: &mut Arguments) -> Result<Action> {
+    let (verb, name) = (arguments.next("what to do")?, arguments.next("the service")?);
+    let if_revision = if_revision(arguments)?;
+    Ok(match verb.as_str() {
+        "register" => {
+            let fields = ServicePatch {
+                target: arguments.edit("target", |text| Ok(text.to_owned()))?,
+                location: arguments.edit("location", |text| Ok(text.to_owned()))?,
+            };
+            Action::RegisterService { name, fields, if_revision }
+        }
+        "start" => Action::SwitchService { name, is_running: true, if_revision },
+        "stop" => Action::SwitchService { name, is_running: false, if_revision },
+        "delete" => Action::DeleteService { name, if_revision },
+        _ => bail!("a service cannot be told to '{verb}'"),
+    })
+}
+
 fn endpoint_line(line: &str) -> Result<(String, EndpointPatch)> {
     let mut arguments = Arguments::parse(line)?;
     let name = arguments.next("the endpoint")?;
@@ -161,6 +182,13 @@ fn endpoint_line(line: &str) -> Result<(String, EndpointPatch)> {
 fn endpoint_fields(arguments: &mut Arguments) -> Result<EndpointPatch> {
     Ok(EndpointPatch {
         target: arguments.edit("target", |text| Ok(text.to_owned()))?,
+        nested: arguments.edit("nested", |text| Ok(text.to_owned()))?,
+        service: arguments.edit("service", |text| Ok(text.to_owned()))?,
+        endpoints_min: arguments.edit("min", |text| read_number("min", text))?,
+        endpoints_min_v4: arguments.edit("min4", |text| read_number("min4", text))?,
+        endpoints_min_v6: arguments.edit("min6", |text| read_number("min6", text))?,
+        geo: arguments.edit_list("geo", |text| Ok(text.to_owned()))?,
+        subnets: arguments.edit_list("subnet", |text| Ok(text.to_owned()))?,
         enabled: arguments.edit("enabled", read_switch)?,
         priority: arguments.edit("priority", |text| read_number("priority", text))?,
         weight: arguments.edit("weight", |text| read_number("weight", text))?,

@@ -107,7 +107,7 @@ pub(crate) fn settings(world: &World, name: &str) -> Result<Vec<String>> {
         lines.push(format!(
             "  {} {} priority {} weight {}{}{}{}",
             endpoint.name,
-            endpoint.target,
+            endpoint.kind,
             endpoint.priority,
             endpoint.effective_weight(),
             endpoint.location.as_ref().map(|region| format!(" in {region}")).unwrap_or_default(),
@@ -184,6 +184,10 @@ fn describe(event: &Event) -> String {
         }
         EventCause::Configuration { author } => format!("changed by {author}"),
         EventCause::Endpoints => "its endpoints".to_owned(),
+        EventCause::Service { name, is_running, author } => {
+            format!("service {name} {} by {author}", if *is_running { "started" } else { "stopped" })
+        }
+        EventCause::Child { profile } => format!("profile {profile}"),
     };
     let from = event.from.map_or("new", |from| from.as_str());
     format!("{subject}: {from} → {} ({cause})", event.to.as_str())

@@ -5,15 +5,17 @@
 //! at 30s                                          the time of what follows
 //! as NAME COMMAND …                               another author than `operator`
 //! found ID
-//! zone create|update NAME [ns=NAME[=ADDRESS,…] …] [mailbox=M]           zone delete NAME
+//! zone create|update NAME [ns=NAME[=ADDRESS,…] …] [mailbox=M] [ecs=on|off]   zone delete NAME
 //! region set NAME [latitude=E6] [longitude=E6]                          region delete NAME
 //! profile create NAME zone=Z [relative-name=NAME] routing=priority …    its endpoints on `+ NAME target=…` lines
-//! profile update NAME [routing=R] [ttl=S] [enabled=on|off] [protocol=P] [port=N] [path=/] [interval=30s]
+//! profile update NAME [routing=R] [ttl=S] [max-return=N] [enabled=on|off] [protocol=P] [port=N] [path=/] [interval=30s]
 //!     [timeout=10s] [tolerated=3] [recovery=1] [expect=200-299 …] [header='K: V' …]
 //! profile enable|disable|delete NAME
-//! endpoint add|update PROFILE/NAME [target=T] [enabled=on|off] [priority=N] [weight=N] [location=REGION]
-//!     [always-serve=on|off] [header='K: V' …]
+//! endpoint add|update PROFILE/NAME [target=T|nested=PROFILE|service=NAME] [enabled=on|off] [priority=N] [weight=N]
+//!     [location=REGION] [geo=CODE …] [subnet=NETWORK|RANGE …] [min=N] [min4=N] [min6=N] [always-serve=on|off]
+//!     [header='K: V' …]
 //! endpoint enable|disable|remove PROFILE/NAME
+//! service register NAME [target=T] [location=REGION]                    service start|stop|delete NAME
 //! agent open NAME region=R [run=1] [member=1] [version=V]               agent forget NAME
 //! report AGENT ENDPOINT ok|fail|CLASS|STATUS[*N] … [run=N] [seq=N] [age=10s] [check=old]
 //! expire AGENT ENDPOINT … [session=N|old]                               lose AGENT [session=N|old]

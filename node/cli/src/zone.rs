@@ -68,25 +68,29 @@ pub(crate) struct Change {
     /// The mailbox of whoever answers for the zone [default: hostmaster at the zone].
     #[arg(long, value_name = "MAILBOX")]
     soa_mailbox: Option<String>,
+    /// May the client subnet of a query decide? [default: on]
+    #[arg(long, value_name = "on|off", value_parser = flags::switch)]
+    ecs: Option<bool>,
     /// A field that goes back to its default; may be repeated.
-    #[arg(long, value_name = "FIELD", value_parser = ["soa-mailbox"])]
+    #[arg(long, value_name = "FIELD", value_parser = UNSET.map(|(word, _)| word))]
     unset: Vec<String>,
     /// Only if it is at this revision.
     #[arg(long, value_name = "R", value_parser = flags::revision)]
     if_revision: Option<u64>,
 }
 
-const UNSET: [(&str, &str); 1] = [("soa-mailbox", "mailbox")];
+const UNSET: [(&str, &str); 2] = [("soa-mailbox", "mailbox"), ("ecs", "ecs")];
 
 impl Change {
     fn message(self) -> Result<(wire::Zone, Mask), Failure> {
-        let Self { zone, name_servers, soa_mailbox, unset, if_revision: _ } = self;
+        let Self { zone, name_servers, soa_mailbox, ecs, unset, if_revision: _ } = self;
         let mut mask = Mask::default();
         let message = wire::Zone {
             name: zone,
             name_servers: mask.take_list("name_servers", name_servers),
             mailbox: mask.take("mailbox", soa_mailbox),
             revision: 0,
+            ecs: mask.take("ecs", ecs),
         };
         mask.unset(&unset, &UNSET)?;
         Ok((message, mask))
@@ -183,6 +187,7 @@ struct Spec {
     name_servers: Vec<ShownNameServer>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mailbox: Option<String>,
+    ecs: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -198,10 +203,13 @@ struct ZoneList {
 
 impl From<wire::Zone> for Zone {
     fn from(message: wire::Zone) -> Self {
-        let wire::Zone { name, name_servers, mailbox, revision } = message;
+        let wire::Zone { name, name_servers, mailbox, revision, ecs } = message;
         let server = |NameServer { name, addresses }| ShownNameServer { name, addresses };
         let name_servers = name_servers.into_iter().map(server).collect();
-        Self { metadata: Metadata { name, revision }, spec: Spec { name_servers, mailbox } }
+        Self {
+            metadata: Metadata { name, revision },
+            spec: Spec { name_servers, mailbox, ecs: ecs.unwrap_or(true) },
+        }
     }
 }
 
@@ -229,6 +237,7 @@ impl Shown for Zone {
             ("revision", self.metadata.revision.to_string()),
             ("name servers", self.servers()),
             ("mailbox", self.spec.mailbox.clone().unwrap_or_else(default)),
+            ("client subnet", if self.spec.ecs { "on" } else { "off" }.to_owned()),
         ];
         table::pairs(style, &pairs)
     }

@@ -10,8 +10,8 @@ pub(crate) use arbitrary::{ZONES, arbitrary_query, arbitrary_state, arbitrary_ta
 use crate::answer::{Query, RecordType};
 use crate::health::{EndpointHealth, EndpointStatus, ProfileStatus, Tallies, endpoint_status};
 use crate::model::{
-    Caseless, Endpoint, EndpointId, LogIndex, Monitor, Name, NameServer, Profile, ProfileId, RelativeName,
-    Revision, Routing, Timestamp, Zone, parse_target,
+    Caseless, Endpoint, EndpointId, EndpointKind, LogIndex, Monitor, Name, NameServer, Profile, ProfileId,
+    RelativeName, Revision, Routing, Timestamp, Zone, parse_target,
 };
 use crate::state::{Plan, ProfileHealth, State, View};
 
@@ -55,6 +55,7 @@ pub(crate) fn set_zone(state: &mut State, zone: &str, name_servers: &[(&str, &[&
         name: name(zone),
         name_servers: name_servers.iter().map(server).collect(),
         mailbox: None,
+        ecs: true,
         revision: state.counter,
     };
     state.zones.insert(zone.name.clone(), Arc::new(zone));
@@ -79,6 +80,7 @@ pub(crate) fn add_profile(
         full_name,
         routing: Routing::Priority,
         ttl: None,
+        max_return: None,
         enabled: true,
         monitor: Monitor::default(),
         endpoints: Vec::new(),
@@ -101,7 +103,7 @@ pub(crate) fn edit_profile(state: &mut State, id: ProfileId, edit: impl FnOnce(&
 pub(crate) fn disable_profile(state: &mut State, id: ProfileId) {
     edit_profile(state, id, |profile| profile.enabled = false);
     for endpoint in &state.profiles[&id].endpoints.clone() {
-        let status = endpoint_status(endpoint.enabled, false, endpoint.always_serve, None);
+        let status = endpoint_status(endpoint.enabled, false, endpoint.always_serve, EndpointStatus::Online);
         set_status(state, id, endpoint.id, status);
     }
 }
@@ -117,11 +119,13 @@ pub(crate) fn set_endpoints(state: &mut State, id: ProfileId, endpoints: &[(&str
         made.push(Endpoint {
             id: EndpointId(state.next_id),
             name: Caseless::new(&format!("e{place}")),
-            target: parse_target(target).expect(target),
+            kind: EndpointKind::External(parse_target(target).expect(target)),
             enabled: *status != EndpointStatus::Disabled,
             priority: place,
             weight: None,
             location: None,
+            geo: Vec::new(),
+            subnets: Vec::new(),
             always_serve: *status == EndpointStatus::Unmonitored,
             headers: Vec::new(),
             revision: state.counter,
@@ -140,6 +144,7 @@ pub(crate) fn set_status(state: &mut State, profile: ProfileId, id: EndpointId, 
         judgement: None,
         stale_since: None,
         status,
+        by_family: None,
         since: Timestamp(0),
         since_index: LogIndex(0),
     };

@@ -103,7 +103,7 @@ fn endpoint_message(
     let explain::EndpointExplanation { standing, reason, regions } = explained;
     EndpointExplanation {
         name: endpoint.name.to_string(),
-        target: endpoint.target.to_string(),
+        target: endpoint.kind.to_string(),
         in_pool: standing.is_in(),
         reason: reason.clone(),
         status: v1::Status::from(*status).into(),

@@ -44,7 +44,7 @@ impl<'a> Shown<'a> {
         let health = self.state.health.get(&endpoint.id).map(AsRef::as_ref);
         v1::EndpointStatus {
             name: endpoint.name.to_string(),
-            target: endpoint.target.to_string(),
+            target: endpoint.kind.to_string(),
             status: health.map(|health| v1::Status::from(health.status)).unwrap_or_default().into(),
             since_ms: health.map(|health| health.since.0).unwrap_or_default(),
             stale_since_ms: health.and_then(|health| health.stale_since).map(|since| since.0),

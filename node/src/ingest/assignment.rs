@@ -1,22 +1,19 @@
 //! What an agent must probe, as messages: everything first, then what changed since the last one on its stream (PRB-11).
 //!
-//! The profiles that an agent was told of are kept as the state's own persistent map: it costs nothing, and comparing
-//! it with a later one passes over everything that both share.
+//! The profiles and services that an agent was told of are kept as the state's own persistent maps: it costs nothing,
+//! and comparing them with later ones passes over everything that both share.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use imbl::OrdMap;
 use imbl::ordmap::DiffItem;
 use prost::Message;
-use waymark_core::health::{Check, is_probed};
-use waymark_core::model::{EndpointId, Profile, ProfileId, Revision};
-use waymark_core::state::View;
+use waymark_core::health::Check;
+use waymark_core::model::{Endpoint, EndpointId, Profile, ProfileId, Revision};
+use waymark_core::state::{State, View};
 use waymark_proto::agent::v1 as wire;
 
 use super::limits::{ASSIGNMENT_BYTES_MAX, ASSIGNMENT_CHECKS_MAX};
-
-type Profiles = OrdMap<ProfileId, Arc<Profile>>;
 
 /// What one stream was told, and what is still to be told.
 #[derive(Debug, Default)]
@@ -24,9 +21,9 @@ pub(super) struct Assigner {
     /// The checks' revision that the stream is brought to; `None` before the full assignment.
     revision: Option<Revision>,
     /// What the stream knew before that.
-    before: Profiles,
+    before: State,
     /// What it will know then.
-    after: Profiles,
+    after: State,
     /// The profiles that differ and have not been looked at yet.
     differing: VecDeque<ProfileId>,
     /// Differences of profiles that have.
@@ -70,8 +67,9 @@ impl Assigner {
     fn aim_at(&mut self, view: &View) {
         self.is_full = self.revision.is_none();
         self.revision = Some(view.checks_revision);
-        self.before = std::mem::replace(&mut self.after, view.state.profiles.clone());
-        self.differing = self.before.diff(&self.after).map(|item| differing_id(&item)).collect();
+        self.before = std::mem::replace(&mut self.after, checked(&view.state));
+        self.differing =
+            self.before.profiles.diff(&self.after.profiles).map(|item| differing_id(&item)).collect();
     }
 
     fn part(&mut self) -> wire::Assignment {
@@ -107,14 +105,14 @@ impl Assigner {
     fn has_difference(&mut self) -> bool {
         while self.ready.is_empty() {
             let Some(id) = self.differing.pop_front() else { return false };
-            self.ready = differences(id, self.before.get(&id), self.after.get(&id));
+            self.ready = differences(id, &self.before, &self.after);
         }
         true
     }
 
     fn check(&self, profile: ProfileId, endpoint: EndpointId) -> Option<wire::Check> {
-        let profile = self.after.get(&profile)?;
-        let check = Check::of(profile, profile.endpoint_by_id(endpoint)?);
+        let profile = self.after.profiles.get(&profile)?;
+        let check = self.after.check(profile, profile.endpoint_by_id(endpoint)?)?;
         Some((endpoint, &check).into())
     }
 }
@@ -125,22 +123,26 @@ fn differing_id<V>(item: &DiffItem<'_, '_, ProfileId, V>) -> ProfileId {
     }
 }
 
-fn differences(
-    id: ProfileId,
-    before: Option<&Arc<Profile>>,
-    after: Option<&Arc<Profile>>,
-) -> VecDeque<Difference> {
-    let (before, after) = (checks(before), checks(after));
+fn differences(id: ProfileId, before: &State, after: &State) -> VecDeque<Difference> {
+    let (before, after) = (checks(before, id), checks(after, id));
     let removed = before.keys().filter(|id| !after.contains_key(id)).map(|id| Difference::Removed(*id));
     let changed = after.iter().filter(|(endpoint, check)| before.get(endpoint) != Some(check));
     removed.chain(changed.map(|(endpoint, _)| Difference::Check(id, *endpoint))).collect()
 }
 
 /// The checks of a profile's endpoints that are probed (PRB-11).
-fn checks(profile: Option<&Arc<Profile>>) -> BTreeMap<EndpointId, Check> {
-    let of_profile = |profile: &Arc<Profile>| {
-        let probed = profile.endpoints.iter().filter(|endpoint| is_probed(profile, endpoint));
-        probed.map(|endpoint| (endpoint.id, Check::of(profile, endpoint))).collect()
+fn checks(state: &State, id: ProfileId) -> BTreeMap<EndpointId, Check> {
+    let profile = state.profiles.get(&id);
+    let endpoints = profile
+        .into_iter()
+        .flat_map(|profile| profile.endpoints.iter().map(move |endpoint| (profile, endpoint)));
+    let check = |(profile, endpoint): (&Arc<Profile>, &Endpoint)| {
+        Some((endpoint.id, state.check(profile, endpoint)?))
     };
-    profile.map(of_profile).unwrap_or_default()
+    endpoints.filter_map(check).collect()
+}
+
+/// Of `state` what its checks depend on, so that nothing else is kept.
+fn checked(state: &State) -> State {
+    State { profiles: state.profiles.clone(), services: state.services.clone(), ..State::default() }
 }

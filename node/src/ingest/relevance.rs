@@ -1,6 +1,6 @@
 //! Does an outcome change the replicated state? A pure question: outcome and state in, answer out (STA-6, STA-7).
 
-use waymark_core::health::{Patience, Tally, is_probed};
+use waymark_core::health::{Patience, Tally};
 use waymark_core::model::{AgentRun, Caseless, EndpointId, Revision};
 use waymark_core::state::{ReportedOutcome, State};
 
@@ -39,7 +39,8 @@ impl<'a> Assigned<'a> {
     pub(super) fn of(state: &'a State, agent: &Caseless, endpoint: EndpointId) -> Option<Self> {
         let health = state.health.get(&endpoint)?;
         let profile = state.profiles.get(&health.profile)?;
-        let endpoint = profile.endpoint_by_id(endpoint).filter(|endpoint| is_probed(profile, endpoint))?;
+        let endpoint =
+            profile.endpoint_by_id(endpoint).filter(|endpoint| state.is_probed(profile, endpoint))?;
         let monitor = &profile.monitor;
         Some(Self {
             check: endpoint.check_revision,

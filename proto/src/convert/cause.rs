@@ -27,6 +27,10 @@ pub fn cause_text(cause: &EventCause) -> String {
         }
         EventCause::Configuration { author } => format!("configuration changed by {author}"),
         EventCause::Endpoints => "follows from its endpoints".to_owned(),
+        EventCause::Service { name, is_running, author } => {
+            format!("service '{name}' {} by {author}", if *is_running { "started" } else { "stopped" })
+        }
+        EventCause::Child { profile } => format!("follows from profile '{profile}'"),
     }
 }
 
@@ -97,6 +101,15 @@ mod tests {
             ),
             (EventCause::Configuration { author: "operator".into() }, "configuration changed by operator"),
             (EventCause::Endpoints, "follows from its endpoints"),
+            (
+                EventCause::Service { name: "db".into(), is_running: false, author: "operator".into() },
+                "service 'db' stopped by operator",
+            ),
+            (
+                EventCause::Service { name: "db".into(), is_running: true, author: "operator".into() },
+                "service 'db' started by operator",
+            ),
+            (EventCause::Child { profile: "eu".into() }, "follows from profile 'eu'"),
         ] {
             assert_eq!(cause_text(&cause), line);
         }

@@ -6,12 +6,12 @@
 use bytes::Bytes;
 use prost_types::FieldMask;
 use waymark_core::model::{
-    AgentRun, Caseless, EndpointId, MemberId, Revision, Timestamp, Violation, ZonePatch,
+    AgentRun, Caseless, EndpointId, MemberId, Revision, ServicePatch, Timestamp, Violation, ZonePatch,
 };
 use waymark_core::model::{EndpointPatch, ProfilePatch};
 use waymark_core::state::{Action, Command, CommandId, ReportedOutcome};
 
-use super::patch::{endpoint_message, joined, profile_message, zone_message};
+use super::patch::{endpoint_message, joined, profile_message, service_message, zone_message};
 use super::{Malformed, each, required, wish};
 use crate::admin::v1 as wire;
 use crate::storage::v1 as stored;
@@ -94,6 +94,15 @@ impl From<&Action> for Wish {
             Action::RemoveEndpoint { profile, name, if_revision } => {
                 Self::RemoveEndpoint(removal(profile, name, if_revision))
             }
+            Action::RegisterService { name, fields, if_revision } => {
+                Self::RegisterService(service_wish(name, fields, if_revision))
+            }
+            Action::SwitchService { name, is_running, if_revision } => {
+                Self::SwitchService(service_switch(name, *is_running, if_revision))
+            }
+            Action::DeleteService { name, if_revision } => {
+                Self::DeleteService(removal("", name, if_revision))
+            }
             Action::SetRegion(region) => Self::SetRegion(region.into()),
             Action::DeleteRegion { name, if_revision } => Self::DeleteRegion(removal("", name, if_revision)),
             Action::OpenSession { agent, region, run, version, member } => {
@@ -150,6 +159,23 @@ fn profile_wish(name: &str, fields: &ProfilePatch, if_revision: &Option<Revision
     stored::ProfileWish {
         profile: Some(profile),
         mask: Some(mask),
+        if_revision: if_revision.map(|revision| revision.0),
+    }
+}
+
+fn service_wish(name: &str, fields: &ServicePatch, if_revision: &Option<Revision>) -> stored::ServiceWish {
+    let (service, mask) = service_message(name, fields);
+    stored::ServiceWish {
+        service: Some(service),
+        mask: Some(mask),
+        if_revision: if_revision.map(|revision| revision.0),
+    }
+}
+
+fn service_switch(name: &str, is_running: bool, if_revision: &Option<Revision>) -> stored::ServiceSwitch {
+    stored::ServiceSwitch {
+        name: name.to_owned(),
+        running: is_running,
         if_revision: if_revision.map(|revision| revision.0),
     }
 }
@@ -238,6 +264,18 @@ impl TryFrom<Wish> for Action {
                 let mask = required_mask(mask)?;
                 readable(wish::update_endpoint(profile, endpoint, Some(&mask), if_revision))
             }
+            Wish::RegisterService(stored::ServiceWish { service, mask, if_revision }) => {
+                let service = required("register_service.service", service)?;
+                readable(wish::register_service(service, Some(&required_mask(mask)?), if_revision))
+            }
+            Wish::SwitchService(stored::ServiceSwitch { name, running, if_revision }) => {
+                let if_revision = if_revision.map(Revision);
+                Ok(Self::SwitchService { name, is_running: running, if_revision })
+            }
+            Wish::DeleteService(removal) => {
+                let (_, name, if_revision) = removal_parts(removal);
+                Ok(Self::DeleteService { name, if_revision })
+            }
             Wish::SetRegion(region) => Ok(Self::SetRegion(region.try_into()?)),
             Wish::DeleteZone(removal) => {
                 let (_, name, if_revision) = removal_parts(removal);
@@ -264,13 +302,7 @@ impl TryFrom<Wish> for Action {
                     outcomes: each(outcomes)?,
                 })
             }
-            Wish::ExpireVerdicts(stored::ExpireVerdicts { agent, session, endpoints }) => {
-                Ok(Self::ExpireVerdicts {
-                    agent: Caseless::new(&agent),
-                    session: Revision(session),
-                    endpoints: endpoints.into_iter().map(EndpointId).collect(),
-                })
-            }
+            Wish::ExpireVerdicts(silence) => Ok(expired_verdicts(silence)),
             Wish::LoseAgent(stored::LoseAgent { agent, session }) => {
                 Ok(Self::LoseAgent { agent: Caseless::new(&agent), session: Revision(session) })
             }
@@ -281,6 +313,15 @@ impl TryFrom<Wish> for Action {
 fn opened_session(session: stored::OpenSession) -> Action {
     let stored::OpenSession { agent, region, run, version, member } = session;
     Action::OpenSession { agent, region, run: AgentRun(run), version, member: MemberId(member) }
+}
+
+fn expired_verdicts(silence: stored::ExpireVerdicts) -> Action {
+    let stored::ExpireVerdicts { agent, session, endpoints } = silence;
+    Action::ExpireVerdicts {
+        agent: Caseless::new(&agent),
+        session: Revision(session),
+        endpoints: endpoints.into_iter().map(EndpointId).collect(),
+    }
 }
 
 fn removal_parts(removal: stored::Removal) -> (String, String, Option<Revision>) {

@@ -30,7 +30,10 @@ pub fn event_message(cluster: &str, event: &Event) -> wire::Event {
     };
     let regions = match cause {
         EventCause::Outcome { regions, .. } | EventCause::Silence { regions, .. } => regions.as_slice(),
-        EventCause::Configuration { .. } | EventCause::Endpoints => &[],
+        EventCause::Configuration { .. }
+        | EventCause::Endpoints
+        | EventCause::Service { .. }
+        | EventCause::Child { .. } => &[],
     };
     wire::Event {
         id: event_id_text(cluster, *id),
@@ -142,6 +145,12 @@ impl From<&EventCause> for Cause {
             }),
             EventCause::Configuration { author } => Self::Configuration(author.clone()),
             EventCause::Endpoints => Self::Endpoints(stored::EndpointsCause {}),
+            EventCause::Service { name, is_running, author } => Self::Service(stored::ServiceCause {
+                service: name.to_string(),
+                running: *is_running,
+                author: author.clone(),
+            }),
+            EventCause::Child { profile } => Self::Child(profile.to_string()),
         }
     }
 }
@@ -161,6 +170,10 @@ impl TryFrom<Cause> for EventCause {
             }
             Cause::Configuration(author) => Self::Configuration { author },
             Cause::Endpoints(stored::EndpointsCause {}) => Self::Endpoints,
+            Cause::Service(stored::ServiceCause { service, running, author }) => {
+                Self::Service { name: Caseless::new(&service), is_running: running, author }
+            }
+            Cause::Child(profile) => Self::Child { profile: Caseless::new(&profile) },
         })
     }
 }

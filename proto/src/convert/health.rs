@@ -1,7 +1,8 @@
 //! Outcomes, tallies and verdicts.
 
 use waymark_core::health::{
-    AgentVerdict, EndpointHealth, EndpointStatus, Judgement, Outcome, RegionalVerdict, Tally, Verdict,
+    AgentVerdict, ByFamily, EndpointHealth, EndpointStatus, Judgement, Outcome, RegionalVerdict, Tally,
+    Verdict,
 };
 use waymark_core::model::{AgentRun, Caseless, EndpointId, LogIndex, ProfileId, Timestamp};
 
@@ -119,7 +120,11 @@ fn stored_tally(message: stored::StoredTally) -> Result<(Caseless, Tally), Malfo
 
 /// The health of `endpoint`, as snapshots keep it.
 pub(super) fn health_message(endpoint: EndpointId, health: &EndpointHealth) -> stored::StoredHealth {
-    let EndpointHealth { profile, tallies, judgement, stale_since, status, since, since_index } = health;
+    let EndpointHealth { profile, tallies, judgement, stale_since, status, by_family, since, since_index } =
+        health;
+    let standing = |of: fn(&ByFamily) -> EndpointStatus| {
+        by_family.as_ref().map(|by_family| wire::Status::from(of(by_family))).unwrap_or_default().into()
+    };
     stored::StoredHealth {
         endpoint: endpoint.0,
         profile: profile.0,
@@ -129,6 +134,8 @@ pub(super) fn health_message(endpoint: EndpointId, health: &EndpointHealth) -> s
         status: wire::Status::from(*status).into(),
         since_ms: since.0,
         since_index: since_index.0,
+        status_v4: standing(|by_family| by_family.v4),
+        status_v6: standing(|by_family| by_family.v6),
     }
 }
 
@@ -145,6 +152,8 @@ pub(super) fn stored_health(
         status,
         since_ms,
         since_index,
+        status_v4,
+        status_v6,
     } = message;
     let health = EndpointHealth {
         profile: ProfileId(profile),
@@ -155,8 +164,17 @@ pub(super) fn stored_health(
         },
         stale_since: stale_since_ms.map(Timestamp),
         status: EndpointStatus::try_from(number::<wire::Status>("health.status", status)?)?,
+        by_family: by_family(status_v4, status_v6)?,
         since: Timestamp(since_ms),
         since_index: LogIndex(since_index),
     };
     Ok((EndpointId(endpoint), health))
+}
+
+/// A nested endpoint's standing; the others have none.
+fn by_family(v4: i32, v6: i32) -> Result<Option<ByFamily>, Malformed> {
+    match (number("health.status_v4", v4)?, number("health.status_v6", v6)?) {
+        (wire::Status::Unspecified, wire::Status::Unspecified) => Ok(None),
+        (v4, v6) => Ok(Some(ByFamily { v4: v4.try_into()?, v6: v6.try_into()? })),
+    }
 }

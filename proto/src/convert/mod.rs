@@ -5,6 +5,7 @@
 mod cause;
 mod check;
 mod command;
+mod endpoint;
 mod event;
 mod health;
 mod mask;
@@ -23,12 +24,14 @@ pub use command::{entry_message, entry_parts, request_id};
 pub use event::{event_id, event_id_text, event_message};
 pub use health::{verdict_message, verdict_of};
 pub use patch::{
-    ENDPOINT_PATHS, PROFILE_PATHS, ZONE_PATHS, endpoint_message, endpoint_patch, profile_message,
-    profile_patch, zone_message, zone_patch,
+    ENDPOINT_PATHS, PROFILE_PATHS, SERVICE_PATHS, ZONE_PATHS, endpoint_message, endpoint_patch,
+    profile_message, profile_patch, service_message, service_patch, zone_message, zone_patch,
 };
 pub use resources::region_wish;
 pub use snapshot::{SNAPSHOT_FORMAT, StateBuilder, snapshot_header, snapshot_records};
-pub use wish::{add_endpoint, create_profile, create_zone, update_endpoint, update_profile, update_zone};
+pub use wish::{
+    add_endpoint, create_profile, create_zone, register_service, update_endpoint, update_profile, update_zone,
+};
 
 /// A message that no version of ours writes: a field is missing or holds what it cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,7 @@
 
 use prost_types::FieldMask;
 use waymark_core::model::{
-    Edit, EndpointPatch, MonitorPatch, ProfilePatch, Protocol, Routing, Violation, ZonePatch,
+    Edit, EndpointPatch, MonitorPatch, ProfilePatch, Protocol, Routing, ServicePatch, Violation, ZonePatch,
 };
 
 use super::mask::{Fields, Named};
@@ -14,14 +14,15 @@ const NEVER_CHANGES: &str = "never changes; remove the object and create it anew
 const OUTPUT_ONLY: &str = "is given by the cluster and can't be set";
 
 /// The paths that an update of a zone may name.
-pub const ZONE_PATHS: [&str; 2] = ["name_servers", "mailbox"];
+pub const ZONE_PATHS: [&str; 3] = ["name_servers", "mailbox", "ecs"];
 const ZONE: Fields =
     Fields { noun: "zone", known: &ZONE_PATHS, fixed: &[("name", NEVER_CHANGES), ("revision", OUTPUT_ONLY)] };
 
 /// The paths that an update of a profile may name.
-pub const PROFILE_PATHS: [&str; 12] = [
+pub const PROFILE_PATHS: [&str; 13] = [
     "routing",
     "ttl_seconds",
+    "max_return",
     "enabled",
     "monitor.protocol",
     "monitor.port",
@@ -47,22 +48,49 @@ const PROFILE: Fields = Fields {
 };
 
 /// The paths that an update of an endpoint may name.
-pub const ENDPOINT_PATHS: [&str; 7] =
-    ["target", "enabled", "priority", "weight", "location", "always_serve", "headers"];
+pub const ENDPOINT_PATHS: [&str; 14] = [
+    "target",
+    "enabled",
+    "priority",
+    "weight",
+    "location",
+    "always_serve",
+    "headers",
+    "nested",
+    "service",
+    "endpoints_min",
+    "endpoints_min_v4",
+    "endpoints_min_v6",
+    "geo",
+    "subnets",
+];
 const ENDPOINT: Fields = Fields {
     noun: "endpoint",
     known: &ENDPOINT_PATHS,
     fixed: &[("name", NEVER_CHANGES), ("revision", OUTPUT_ONLY)],
 };
 
+/// The paths that a registration of a service may name.
+pub const SERVICE_PATHS: [&str; 2] = ["target", "location"];
+const SERVICE: Fields = Fields {
+    noun: "service",
+    known: &SERVICE_PATHS,
+    fixed: &[
+        ("name", NEVER_CHANGES),
+        ("running", "is changed by starting and stopping the service"),
+        ("revision", OUTPUT_ONLY),
+    ],
+};
+
 /// What `zone` says of a zone's fields: those that are there, or with a mask exactly those that it names.
 pub fn zone_patch(zone: wire::Zone, mask: Option<&FieldMask>) -> Result<ZonePatch, Vec<Violation>> {
-    let wire::Zone { name: _, name_servers, mailbox, revision: _ } = zone;
+    let wire::Zone { name: _, name_servers, mailbox, revision: _, ecs } = zone;
     let named = Named::read(mask, &ZONE);
     let parts = |wire::NameServer { name, addresses }| (name, addresses);
     let patch = ZonePatch {
         name_servers: named.edit_list("name_servers", name_servers.into_iter().map(parts).collect()),
         mailbox: named.edit("mailbox", mailbox),
+        ecs: named.edit("ecs", ecs),
     };
     named.finish(patch)
 }
@@ -82,6 +110,7 @@ pub fn profile_patch(
         monitor,
         endpoints: _,
         revision: _,
+        max_return,
     } = profile;
     let mut named = Named::read(mask, &PROFILE);
     let patch = ProfilePatch {
@@ -91,6 +120,7 @@ pub fn profile_patch(
             &Routing::ALL.map(Routing::as_str),
         ),
         ttl: named.edit("ttl_seconds", ttl_seconds),
+        max_return: named.edit("max_return", max_return),
         enabled: named.edit("enabled", enabled),
         monitor: monitor_patch(monitor.unwrap_or_default(), &mut named),
     };
@@ -142,18 +172,51 @@ pub fn endpoint_patch(
         headers,
         revision: _,
         check_revision: _,
+        nested,
+        service,
+        endpoints_min,
+        endpoints_min_v4,
+        endpoints_min_v6,
+        geo,
+        subnets,
     } = endpoint;
     let named = Named::read(mask, &ENDPOINT);
     let patch = EndpointPatch {
-        target: named.edit("target", (!target.is_empty()).then_some(target)),
+        target: named.edit("target", present(target)),
+        nested: named.edit("nested", present(nested)),
+        service: named.edit("service", present(service)),
+        endpoints_min: named.edit("endpoints_min", endpoints_min),
+        endpoints_min_v4: named.edit("endpoints_min_v4", endpoints_min_v4),
+        endpoints_min_v6: named.edit("endpoints_min_v6", endpoints_min_v6),
         enabled: named.edit("enabled", enabled),
         priority: named.edit("priority", priority),
         weight: named.edit("weight", weight),
         location: named.edit("location", location),
+        geo: named.edit_list("geo", geo),
+        subnets: named.edit_list("subnets", subnets),
         always_serve: named.edit("always_serve", always_serve),
         headers: named.edit_list("headers", headers.into_iter().map(Into::into).collect()),
     };
     named.finish(patch)
+}
+
+/// What `service` says of a service's fields.
+pub fn service_patch(
+    service: wire::Service,
+    mask: Option<&FieldMask>,
+) -> Result<ServicePatch, Vec<Violation>> {
+    let wire::Service { name: _, target, location, running: _, revision: _ } = service;
+    let named = Named::read(mask, &SERVICE);
+    let patch = ServicePatch {
+        target: named.edit("target", present(target)),
+        location: named.edit("location", location),
+    };
+    named.finish(patch)
+}
+
+/// An empty text counts as not there.
+fn present(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
 }
 
 /// Collects the paths that a patch names, while its values go into a message.
@@ -179,7 +242,7 @@ impl Paths {
 
 /// The message and the mask that say what `patch` says of the zone `name`.
 pub fn zone_message(name: &str, patch: &ZonePatch) -> (wire::Zone, FieldMask) {
-    let ZonePatch { name_servers, mailbox } = patch;
+    let ZonePatch { name_servers, mailbox, ecs } = patch;
     let mut paths = Paths::default();
     let server = |(name, addresses): &(String, Vec<String>)| wire::NameServer {
         name: name.clone(),
@@ -190,6 +253,7 @@ pub fn zone_message(name: &str, patch: &ZonePatch) -> (wire::Zone, FieldMask) {
         name_servers: paths.take("name_servers", name_servers).into_iter().flatten().map(server).collect(),
         mailbox: paths.take("mailbox", mailbox).cloned(),
         revision: 0,
+        ecs: paths.take("ecs", ecs).copied(),
     };
     (message, paths.0)
 }
@@ -197,13 +261,14 @@ pub fn zone_message(name: &str, patch: &ZonePatch) -> (wire::Zone, FieldMask) {
 /// The message and the mask that say what `patch` says of the profile `name`; zone, relative name and endpoints are
 /// left empty.
 pub fn profile_message(name: &str, patch: &ProfilePatch) -> (wire::Profile, FieldMask) {
-    let ProfilePatch { routing, ttl, enabled, monitor } = patch;
+    let ProfilePatch { routing, ttl, max_return, enabled, monitor } = patch;
     let mut paths = Paths::default();
     let routing = paths.take("routing", routing).map(|routing| wire::Routing::from(*routing));
     let message = wire::Profile {
         name: name.to_owned(),
         routing: routing.unwrap_or_default().into(),
         ttl_seconds: paths.take("ttl_seconds", ttl).copied(),
+        max_return: paths.take("max_return", max_return).copied(),
         enabled: paths.take("enabled", enabled).copied(),
         monitor: Some(monitor_message(monitor, &mut paths)),
         ..wire::Profile::default()
@@ -239,7 +304,22 @@ fn monitor_message(patch: &MonitorPatch, paths: &mut Paths) -> wire::Monitor {
 
 /// The message and the mask that say what `patch` says of the endpoint `name`.
 pub fn endpoint_message(name: &str, patch: &EndpointPatch) -> (wire::Endpoint, FieldMask) {
-    let EndpointPatch { target, enabled, priority, weight, location, always_serve, headers } = patch;
+    let EndpointPatch {
+        target,
+        nested,
+        service,
+        endpoints_min,
+        endpoints_min_v4,
+        endpoints_min_v6,
+        enabled,
+        priority,
+        weight,
+        location,
+        geo,
+        subnets,
+        always_serve,
+        headers,
+    } = patch;
     let mut paths = Paths::default();
     let message = wire::Endpoint {
         name: name.to_owned(),
@@ -252,6 +332,26 @@ pub fn endpoint_message(name: &str, patch: &EndpointPatch) -> (wire::Endpoint, F
         headers: paths.take_list("headers", headers),
         revision: 0,
         check_revision: 0,
+        nested: paths.take("nested", nested).cloned().unwrap_or_default(),
+        service: paths.take("service", service).cloned().unwrap_or_default(),
+        endpoints_min: paths.take("endpoints_min", endpoints_min).copied(),
+        endpoints_min_v4: paths.take("endpoints_min_v4", endpoints_min_v4).copied(),
+        endpoints_min_v6: paths.take("endpoints_min_v6", endpoints_min_v6).copied(),
+        geo: paths.take("geo", geo).cloned().unwrap_or_default(),
+        subnets: paths.take("subnets", subnets).cloned().unwrap_or_default(),
+    };
+    (message, paths.0)
+}
+
+/// The message and the mask that say what `patch` says of the service `name`.
+pub fn service_message(name: &str, patch: &ServicePatch) -> (wire::Service, FieldMask) {
+    let ServicePatch { target, location } = patch;
+    let mut paths = Paths::default();
+    let message = wire::Service {
+        name: name.to_owned(),
+        target: paths.take("target", target).cloned().unwrap_or_default(),
+        location: paths.take("location", location).cloned(),
+        ..wire::Service::default()
     };
     (message, paths.0)
 }

@@ -1,10 +1,10 @@
-//! Whole profiles, monitors and endpoints, as they are stored and shown.
+//! Whole profiles and monitors, as they are stored and shown.
 
 use waymark_core::model::{
-    Caseless, Endpoint, EndpointId, Monitor, Name, Profile, ProfileId, Protocol, RelativeName, Revision,
-    parse_target,
+    Caseless, EndpointId, Monitor, Name, Profile, ProfileId, Protocol, RelativeName, Revision,
 };
 
+use super::endpoint::stored_endpoint;
 use super::{Malformed, number, parsed, required};
 use crate::admin::v1 as wire;
 
@@ -19,6 +19,7 @@ impl From<&Profile> for wire::Profile {
             full_name: _,
             routing,
             ttl,
+            max_return,
             enabled,
             monitor,
             endpoints,
@@ -34,6 +35,7 @@ impl From<&Profile> for wire::Profile {
             monitor: Some(monitor.into()),
             endpoints: endpoints.iter().map(Into::into).collect(),
             revision: revision.0,
+            max_return: *max_return,
         }
     }
 }
@@ -54,6 +56,7 @@ pub(super) fn stored_profile(
         monitor,
         endpoints,
         revision,
+        max_return,
     } = message;
     if endpoints.len() != endpoint_ids.len() {
         let description = format!("{} for {} endpoints", endpoint_ids.len(), endpoints.len());
@@ -70,6 +73,7 @@ pub(super) fn stored_profile(
         full_name,
         routing: number::<wire::Routing>("profile.routing", routing)?.try_into()?,
         ttl: ttl_seconds,
+        max_return,
         enabled: enabled.unwrap_or(true),
         monitor: required("profile.monitor", monitor)?.try_into()?,
         endpoints: endpoints
@@ -138,62 +142,4 @@ impl TryFrom<wire::Monitor> for Monitor {
             headers: headers.into_iter().map(Into::into).collect(),
         })
     }
-}
-
-impl From<&Endpoint> for wire::Endpoint {
-    fn from(endpoint: &Endpoint) -> Self {
-        let Endpoint {
-            id: _,
-            name,
-            target,
-            enabled,
-            priority,
-            weight,
-            location,
-            always_serve,
-            headers,
-            revision,
-            check_revision,
-        } = endpoint;
-        Self {
-            name: name.to_string(),
-            target: target.to_string(),
-            enabled: Some(*enabled),
-            priority: Some(*priority),
-            weight: *weight,
-            location: location.as_ref().map(ToString::to_string),
-            always_serve: Some(*always_serve),
-            headers: headers.iter().map(Into::into).collect(),
-            revision: revision.0,
-            check_revision: check_revision.0,
-        }
-    }
-}
-
-fn stored_endpoint(message: wire::Endpoint, id: EndpointId) -> Result<Endpoint, Malformed> {
-    let wire::Endpoint {
-        name,
-        target,
-        enabled,
-        priority,
-        weight,
-        location,
-        always_serve,
-        headers,
-        revision,
-        check_revision,
-    } = message;
-    Ok(Endpoint {
-        id,
-        name: Caseless::new(&name),
-        target: parsed("endpoint.target", &target, parse_target)?,
-        enabled: enabled.unwrap_or(true),
-        priority: required("endpoint.priority", priority)?,
-        weight,
-        location: location.as_deref().map(Caseless::new),
-        always_serve: always_serve.unwrap_or(false),
-        headers: headers.into_iter().map(Into::into).collect(),
-        revision: Revision(revision),
-        check_revision: Revision(check_revision),
-    })
 }

@@ -1,8 +1,8 @@
 //! Zones, name servers, regions, agents, and the small messages that stand in others.
 
 use waymark_core::model::{
-    Agent, AgentRun, Caseless, Header, MemberId, Name, NameServer, Region, Revision, StatusRange, Timestamp,
-    Violation, Zone, mailbox_text, parse_mailbox,
+    Agent, AgentRun, Caseless, Header, MemberId, Name, NameServer, Region, Revision, Service, StatusRange,
+    Timestamp, Violation, Zone, mailbox_text, parse_mailbox, parse_target,
 };
 
 use super::{Malformed, each, parsed};
@@ -10,12 +10,14 @@ use crate::admin::v1 as wire;
 
 impl From<&Zone> for wire::Zone {
     fn from(zone: &Zone) -> Self {
-        let Zone { name, name_servers, mailbox, revision } = zone;
+        let Zone { name, name_servers, mailbox, ecs, revision } = zone;
         Self {
             name: name.to_string(),
             name_servers: name_servers.iter().map(Into::into).collect(),
             mailbox: mailbox.as_ref().map(mailbox_text),
             revision: revision.0,
+            // On is what nothing means, in older versions too.
+            ecs: (!ecs).then_some(false),
         }
     }
 }
@@ -24,11 +26,12 @@ impl TryFrom<wire::Zone> for Zone {
     type Error = Malformed;
 
     fn try_from(message: wire::Zone) -> Result<Self, Malformed> {
-        let wire::Zone { name, name_servers, mailbox, revision } = message;
+        let wire::Zone { name, name_servers, mailbox, revision, ecs } = message;
         Ok(Self {
             name: parsed("zone.name", &name, Name::parse)?,
             name_servers: each(name_servers)?,
             mailbox: mailbox.map(|mailbox| parsed("zone.mailbox", &mailbox, parse_mailbox)).transpose()?,
+            ecs: ecs.unwrap_or(true),
             revision: Revision(revision),
         })
     }
@@ -50,6 +53,34 @@ impl TryFrom<wire::NameServer> for NameServer {
         Ok(Self {
             name: parsed("zone.name_servers.name", &name, Name::parse)?,
             addresses: addresses.iter().map(address).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl From<&Service> for wire::Service {
+    fn from(service: &Service) -> Self {
+        let Service { name, target, location, is_running, revision } = service;
+        Self {
+            name: name.to_string(),
+            target: target.to_string(),
+            location: location.as_ref().map(ToString::to_string),
+            running: *is_running,
+            revision: revision.0,
+        }
+    }
+}
+
+impl TryFrom<wire::Service> for Service {
+    type Error = Malformed;
+
+    fn try_from(message: wire::Service) -> Result<Self, Malformed> {
+        let wire::Service { name, target, location, running, revision } = message;
+        Ok(Self {
+            name: Caseless::new(&name),
+            target: parsed("service.target", &target, parse_target)?,
+            location: location.as_deref().map(Caseless::new),
+            is_running: running,
+            revision: Revision(revision),
         })
     }
 }

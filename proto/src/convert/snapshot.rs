@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use waymark_core::health::ProfileStatus;
-use waymark_core::model::{Agent, ProfileId, Region, Revision, Timestamp, Zone};
+use waymark_core::model::{Agent, ProfileId, Region, Revision, Service, Timestamp, Zone};
 use waymark_core::state::{CommandId, Event, ProfileHealth, Remembered, State};
 
 use super::command::{request_id, request_id_bytes};
@@ -34,7 +34,8 @@ pub fn snapshot_header(state: &State) -> stored::SnapshotHeader {
 
 /// Everything in `state` that the header does not say, one object each, in an order that is the same on every member.
 pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotRecord> + '_ {
-    // What can be derived from the rest is left out: the maps from names to numbers, and the order of the replies.
+    // What can be derived from the rest is left out: the maps from names to numbers, who stands for
+    // whom, and the order of the replies.
     let State {
         cluster: _,
         counter: _,
@@ -43,6 +44,8 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         profiles,
         profile_ids: _,
         owners: _,
+        services,
+        references: _,
         regions,
         agents,
         health,
@@ -52,6 +55,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         remembered_order: _,
     } = state;
     let zones = zones.values().map(|zone| Kind::Zone(zone.as_ref().into()));
+    let services = services.values().map(|service| Kind::Service(service.as_ref().into()));
     let regions = regions.values().map(|region| Kind::Region(region.as_ref().into()));
     let agents = agents.values().map(|agent| Kind::Agent(agent.as_ref().into()));
     let profiles = profiles.iter().map(|(id, profile)| {
@@ -69,6 +73,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
     let replies = remembered.iter().map(|(id, remembered)| Kind::Reply(reply_message(*id, remembered)));
     zones
         .chain(regions)
+        .chain(services)
         .chain(agents)
         .chain(profiles)
         .chain(health)
@@ -114,6 +119,10 @@ impl StateBuilder {
             Kind::Zone(zone) => {
                 let zone = Zone::try_from(zone)?;
                 fresh("zone.name", self.state.zones.insert(zone.name.clone(), Arc::new(zone)))
+            }
+            Kind::Service(service) => {
+                let service = Service::try_from(service)?;
+                fresh("service.name", self.state.services.insert(service.name.clone(), Arc::new(service)))
             }
             Kind::Region(region) => {
                 let region = Region::try_from(region)?;
@@ -162,9 +171,13 @@ impl StateBuilder {
         fresh("reply.id", self.state.remembered.insert(id, Arc::new(Remembered { order, reply })))
     }
 
-    /// The state; refuses one whose endpoints and healths do not belong together.
+    /// The state; refuses one whose endpoints and healths do not belong together, or whose
+    /// endpoints stand for what is not there.
     pub fn finish(self) -> Result<State, Malformed> {
-        let Self { state, endpoints } = self;
+        let Self { mut state, endpoints } = self;
+        if let Err(name) = state.rebuild_references() {
+            return Err(Malformed::new("endpoint", format!("'{name}' is no profile and no service")));
+        }
         match state.health.keys().find(|endpoint| !endpoints.contains(&endpoint.0)) {
             Some(endpoint) => {
                 Err(Malformed::new("health.endpoint", format!("{} is of no profile", endpoint.0)))

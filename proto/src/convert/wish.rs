@@ -4,7 +4,7 @@ use prost_types::FieldMask;
 use waymark_core::model::{EndpointPatch, Revision, Violation};
 use waymark_core::state::Action;
 
-use super::patch::{endpoint_patch, profile_patch, zone_patch};
+use super::patch::{endpoint_patch, profile_patch, service_patch, zone_patch};
 use crate::admin::v1 as wire;
 
 /// The wish for a new zone.
@@ -64,6 +64,18 @@ pub fn update_profile(
     let name = profile.name.clone();
     let fields = profile_patch(profile, mask)?;
     Ok(Action::UpdateProfile { name, fields, if_revision: if_revision.map(Revision) })
+}
+
+/// The wish for a service that is new, or for some other fields of one that is not. Without a mask the fields that are
+/// there count.
+pub fn register_service(
+    service: wire::Service,
+    mask: Option<&FieldMask>,
+    if_revision: Option<u64>,
+) -> Result<Action, Vec<Violation>> {
+    let name = service.name.clone();
+    let fields = service_patch(service, mask)?;
+    Ok(Action::RegisterService { name, fields, if_revision: if_revision.map(Revision) })
 }
 
 /// The wish for a new endpoint in `profile`.

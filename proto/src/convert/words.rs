@@ -31,7 +31,14 @@ macro_rules! words {
     };
 }
 
-words!(Routing, Routing, "routing", { Priority = Priority, Weighted = Weighted });
+words!(Routing, Routing, "routing", {
+    Priority = Priority,
+    Weighted = Weighted,
+    Performance = Performance,
+    Geographic = Geographic,
+    Multivalue = Multivalue,
+    Subnet = Subnet,
+});
 words!(Protocol, Protocol, "protocol", { Http = Http, Https = Https, Tcp = Tcp });
 words!(Verdict, Verdict, "verdict", { Up = Up, Down = Down });
 words!(Judgement, Status, "judgement", { Online = Online, Degraded = Degraded });

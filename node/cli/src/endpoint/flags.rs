@@ -14,9 +14,31 @@ pub(crate) struct Change {
     pub(super) profile: String,
     /// The endpoint's name.
     name: String,
-    /// What it resolves to: a DNS name, an IPv4 or an IPv6 address.
+    /// What it resolves to: a DNS name, an IPv4 or an IPv6 address. A new endpoint has this, --nested or --service.
     #[arg(long)]
     target: Option<String>,
+    /// The profile that is asked in its place.
+    #[arg(long, value_name = "PROFILE")]
+    nested: Option<String>,
+    /// The registered service that it stands for.
+    #[arg(long, value_name = "NAME")]
+    service: Option<String>,
+    /// How many endpoints of the nested profile must be available, 1 or more [default: 1].
+    #[arg(long, value_name = "N", value_parser = flags::number(1, u32::MAX))]
+    min_child: Option<u32>,
+    /// How many of them over IPv4 [default: 0].
+    #[arg(long, value_name = "N", value_parser = flags::number(0, u32::MAX))]
+    min_child_ipv4: Option<u32>,
+    /// How many of them over IPv6 [default: 0].
+    #[arg(long, value_name = "N", value_parser = flags::number(0, u32::MAX))]
+    min_child_ipv6: Option<u32>,
+    /// A place whose clients it serves under geographic routing, as in WORLD, GEO-EU, DE or US-CA; may be repeated, and
+    /// replaces all there were.
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    geo: Vec<String>,
+    /// Addresses whose clients it serves under subnet routing; may be repeated, and replaces all there were.
+    #[arg(long = "subnet", value_name = "NETWORK|FIRST-LAST", value_delimiter = ',')]
+    subnets: Vec<String>,
     /// Rank under priority routing, 1 to 1000, lower first [default: the next free one].
     #[arg(long, value_name = "N", value_parser = flags::number(1, profile_limits::PRIORITY_MAX))]
     priority: Option<u32>,
@@ -40,12 +62,17 @@ pub(crate) struct Change {
     pub(super) if_revision: Option<u64>,
 }
 
-const UNSET: [(&str, &str); 5] = [
+const UNSET: [(&str, &str); 10] = [
     ("priority", "priority"),
     ("weight", "weight"),
     ("location", "location"),
     ("always-serve", "always_serve"),
     ("header", "headers"),
+    ("min-child", "endpoints_min"),
+    ("min-child-ipv4", "endpoints_min_v4"),
+    ("min-child-ipv6", "endpoints_min_v6"),
+    ("geo", "geo"),
+    ("subnet", "subnets"),
 ];
 
 impl Change {
@@ -63,6 +90,13 @@ impl Change {
             headers: mask.take_list("headers", self.headers),
             revision: 0,
             check_revision: 0,
+            nested: mask.take("nested", self.nested).unwrap_or_default(),
+            service: mask.take("service", self.service).unwrap_or_default(),
+            endpoints_min: mask.take("endpoints_min", self.min_child),
+            endpoints_min_v4: mask.take("endpoints_min_v4", self.min_child_ipv4),
+            endpoints_min_v6: mask.take("endpoints_min_v6", self.min_child_ipv6),
+            geo: mask.take_list("geo", self.geo),
+            subnets: mask.take_list("subnets", self.subnets),
         };
         mask.unset(&self.unset, &UNSET)?;
         Ok((endpoint, mask))
@@ -83,8 +117,9 @@ mod tests {
 
     #[test]
     fn cli_1_every_flag_reaches_its_field_and_the_mask() {
-        let line =
-            "x web eu --target 192.0.2.1 --priority 1 --weight 2 --location r --always-serve on --header A:b";
+        let line = "x web eu --target 192.0.2.1 --priority 1 --weight 2 --location r --always-serve on --header A:b \
+             --nested p --service s --min-child 1 --min-child-ipv4 0 --min-child-ipv6 2 --geo WORLD,DE \
+             --subnet 10.0.0.0/8";
         let (endpoint, mask) =
             Line::try_parse_from(line.split_whitespace()).unwrap().change.message().unwrap();
         assert_eq!(

@@ -29,7 +29,22 @@ struct Metadata {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Spec {
+    #[serde(skip_serializing_if = "String::is_empty")]
     target: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    nested: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    service: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_child: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_child_ipv4: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_child_ipv6: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    geo: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    subnets: Vec<String>,
     enabled: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     priority: Option<u32>,
@@ -70,9 +85,23 @@ impl From<wire::Endpoint> for Item {
             headers,
             revision,
             check_revision: _,
+            nested,
+            service,
+            endpoints_min,
+            endpoints_min_v4,
+            endpoints_min_v6,
+            geo,
+            subnets,
         } = message;
         let spec = Spec {
             target,
+            nested,
+            service,
+            min_child: endpoints_min,
+            min_child_ipv4: endpoints_min_v4,
+            min_child_ipv6: endpoints_min_v6,
+            geo,
+            subnets,
             enabled: enabled.unwrap_or(true),
             priority,
             weight,
@@ -98,6 +127,28 @@ impl Endpoint {
 }
 
 impl Spec {
+    /// The target itself, or what stands in its place.
+    fn target(&self) -> String {
+        match (self.nested.as_str(), self.service.as_str()) {
+            ("", "") => self.target.clone(),
+            ("", service) => format!("service '{service}'"),
+            (nested, _) => format!("profile '{nested}'"),
+        }
+    }
+
+    /// Whom it is for and what its child must have, if anything is said of it.
+    fn rules(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let minima = [
+            ("min child", self.min_child),
+            ("min child ipv4", self.min_child_ipv4),
+            ("min child ipv6", self.min_child_ipv6),
+        ];
+        let minima = minima.into_iter().filter_map(|(name, min)| Some((name, min?.to_string())));
+        let mapped = [("geo", &self.geo), ("subnets", &self.subnets)];
+        let mapped = mapped.into_iter().filter(|(_, values)| !values.is_empty());
+        minima.chain(mapped.map(|(name, values)| (name, values.join(", "))))
+    }
+
     fn weight_text(&self) -> String {
         self.weight.map_or_else(|| "1 (default)".to_owned(), |weight| weight.to_string())
     }
@@ -123,7 +174,7 @@ pub(crate) fn items_table(items: &[Item], style: &Style) -> String {
     for Item { name, spec, revision: _ } in items {
         shown.add_row([
             Cell::new(name),
-            Cell::new(&spec.target),
+            Cell::new(spec.target()),
             Cell::new(or_dash(spec.priority)),
             Cell::new(spec.weight_text()),
             Cell::new(or_dash(spec.location.as_ref())),
@@ -144,13 +195,14 @@ impl Shown for Endpoint {
         let Self { metadata: Metadata { name, profile, revision }, spec, status, incomplete } = self;
         let mut pairs = vec![
             ("endpoint", format!("{profile}/{name}")),
-            ("target", spec.target.clone()),
+            ("target", spec.target()),
             ("revision", revision.to_string()),
             ("priority", or_dash(spec.priority)),
             ("weight", spec.weight_text()),
             ("location", or_dash(spec.location.as_ref())),
             ("switched", spec.switched().to_owned()),
         ];
+        pairs.extend(spec.rules());
         pairs.extend(spec.headers.iter().map(|header| ("header", header.line())));
         pairs.extend(status.iter().map(|standing| ("status", standing.line())));
         let told = status.iter().flat_map(|standing| verdicts::lines(&standing.regions));

@@ -5,7 +5,7 @@ use prost_types::FieldMask;
 use crate::failure::Failure;
 
 /// A field's last word in the API or in a violation, and its flag.
-const FLAGS: [(&str, &str); 26] = [
+const FLAGS: [(&str, &str); 35] = [
     ("name_servers", "--ns"),
     ("mailbox", "--soa-mailbox"),
     ("zone", "--zone"),
@@ -29,6 +29,15 @@ const FLAGS: [(&str, &str); 26] = [
     ("weight", "--weight"),
     ("location", "--location"),
     ("always_serve", "--always-serve"),
+    ("nested", "--nested"),
+    ("service", "--service"),
+    ("endpoints_min", "--min-child"),
+    ("endpoints_min_v4", "--min-child-ipv4"),
+    ("endpoints_min_v6", "--min-child-ipv6"),
+    ("geo", "--geo"),
+    ("subnets", "--subnet"),
+    ("max_return", "--max-return"),
+    ("ecs", "--ecs"),
     ("latitude", "--at"),
     ("longitude", "--at"),
     ("request_id", ""),

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
-use waymark_core::model::{Protocol, Routing, monitor_limits};
+use waymark_core::model::{Protocol, Routing, monitor_limits, profile_limits};
 use waymark_proto::admin::v1::{self as wire, Header, StatusRange};
 
 use crate::failure::Failure;
@@ -27,6 +27,9 @@ pub(crate) struct Change {
     /// How long resolvers keep an answer, in seconds or with a unit [default: 30].
     #[arg(long, value_name = "SECONDS", value_parser = flags::ttl, allow_hyphen_values = true)]
     ttl: Option<u32>,
+    /// Most addresses of an answer under multivalue routing, 1 to 8 [default: 2].
+    #[arg(long, value_name = "N", value_parser = flags::number(1, profile_limits::RETURN_MAX))]
+    max_return: Option<u32>,
     /// What a probe speaks [default: http].
     #[arg(long, value_parser = protocol(), help_heading = "Monitor")]
     protocol: Option<Protocol>,
@@ -78,7 +81,8 @@ pub(crate) struct Change {
     pub(super) if_revision: Option<u64>,
 }
 
-const UNSET: [(&str, &str); 10] = [
+const UNSET: [(&str, &str); 11] = [
+    ("max-return", "max_return"),
     ("ttl", "ttl_seconds"),
     ("protocol", "monitor.protocol"),
     ("port", "monitor.port"),
@@ -133,6 +137,7 @@ impl Change {
             monitor: Some(monitor),
             endpoints: Vec::new(),
             revision: 0,
+            max_return: mask.take("max_return", self.max_return),
         };
         mask.unset(&self.unset, &UNSET)?;
         Ok((profile, mask))
@@ -151,7 +156,7 @@ mod tests {
         change: Change,
     }
 
-    const EVERYTHING: &str = "x web --zone tm.example.com --relative-name web --routing weighted --ttl 30s \
+    const EVERYTHING: &str = "x web --zone tm.example.com --relative-name web --routing weighted --ttl 30s --max-return 3 \
         --protocol https --port 8443 --path /health --interval 10s --timeout 500ms --tolerated-failures 2 \
         --recovery-successes 3 --expect 200-299,301 --expect 404 --header Host:web";
 

@@ -2,7 +2,7 @@
 
 use comfy_table::Cell;
 use serde::Serialize;
-use waymark_core::model::{Monitor, profile_limits};
+use waymark_core::model::{Monitor, Routing, profile_limits};
 use waymark_proto::admin::v1 as wire;
 
 use crate::endpoint::Item;
@@ -31,14 +31,18 @@ struct Spec {
     routing: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     ttl: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_return: Option<u32>,
     enabled: bool,
     monitor: Given,
     endpoints: Vec<Item>,
 }
 
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct EffectiveSpec {
     ttl: String,
+    max_return: u32,
     monitor: Effective,
 }
 
@@ -61,6 +65,7 @@ impl TryFrom<wire::Profile> for Profile {
             monitor,
             endpoints,
             revision,
+            max_return,
         } = message;
         let given = monitor.unwrap_or_default();
         let core = Monitor::try_from(given.clone()).map_err(|malformed| {
@@ -69,6 +74,7 @@ impl TryFrom<wire::Profile> for Profile {
         let seconds = |seconds| format!("{seconds}s");
         let effective = EffectiveSpec {
             ttl: seconds(ttl_seconds.unwrap_or(profile_limits::TTL_DEFAULT)),
+            max_return: max_return.unwrap_or(profile_limits::RETURN_DEFAULT),
             monitor: Effective::from(&core),
         };
         let spec = Spec {
@@ -76,6 +82,7 @@ impl TryFrom<wire::Profile> for Profile {
             relative_name,
             routing: words::routing(routing),
             ttl: ttl_seconds.map(seconds),
+            max_return,
             enabled: enabled.unwrap_or(true),
             monitor: given.into(),
             endpoints: endpoints.into_iter().map(Into::into).collect(),
@@ -115,6 +122,10 @@ impl Shown for Profile {
             ("ttl", format!("{}{default}", self.effective.ttl)),
             ("switched", self.switched().to_owned()),
         ];
+        if self.spec.routing == Routing::Multivalue.as_str() || self.spec.max_return.is_some() {
+            let default = if self.spec.max_return.is_none() { " (default)" } else { "" };
+            pairs.push(("max return", format!("{}{default}", self.effective.max_return)));
+        }
         pairs.extend(monitor::pairs(&self.spec.monitor, &self.effective.monitor));
         let endpoints = match self.spec.endpoints.as_slice() {
             [] => format!("no endpoints yet; 'waymark endpoint add {} …' adds one\n", self.metadata.name),

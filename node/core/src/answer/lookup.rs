@@ -84,13 +84,14 @@ impl Lookup<'_> {
 
     fn profile(self, plan: &Arc<Plan>, trace: &mut impl Trace) -> Result<Found, Absence> {
         let place = choose(plan, self.type_to_choose(plan), self.level, self.draw, trace)?;
-        let endpoint = &plan.endpoints[place].endpoint;
+        let target =
+            plan.endpoints[place].target.as_ref().expect("only an endpoint with a target is in a pool");
         let ttl = plan.profile.effective_ttl();
         trace.reason(|| {
-            let alias = if endpoint.target.is_address() { "" } else { "the alias " };
-            format!("profile '{}' answers with {alias}{}", plan.profile.name, endpoint.target)
+            let alias = if target.is_address() { "" } else { "the alias " };
+            format!("profile '{}' answers with {alias}{target}", plan.profile.name)
         });
-        let data = match &endpoint.target {
+        let data = match target {
             Target::Name(target) => return Ok(Found::Alias { target: target.clone(), ttl }),
             Target::V4(address) => RecordData::A(*address),
             Target::V6(address) => RecordData::Aaaa(*address),

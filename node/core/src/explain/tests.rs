@@ -82,7 +82,7 @@ fn rte_15_follows_a_chain() {
         format!(
             "profile 'www.example.com' answers with the alias web.example.com; \
              then profile 'web.example.com' answers with {}",
-            chosen.target
+            chosen.kind
         )
     );
     assert_eq!(web.rule, format!("weighted: the draw fell on '{}', weight 1 of 2 in the pool", chosen.name));

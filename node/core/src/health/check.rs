@@ -26,12 +26,13 @@ pub struct Check {
 }
 
 impl Check {
-    /// The check of `endpoint`, which belongs to `profile`. A tcp monitor without a port never passes validation.
-    pub fn of(profile: &Profile, endpoint: &Endpoint) -> Self {
+    /// The check of `endpoint`, which belongs to `profile`, at `target`, its own or its service's. A tcp monitor without
+    /// a port never passes validation.
+    pub fn of(profile: &Profile, endpoint: &Endpoint, target: &Target) -> Self {
         let monitor = &profile.monitor;
         Self {
             protocol: monitor.protocol,
-            target: endpoint.target.clone(),
+            target: target.clone(),
             port: monitor.effective_port().unwrap_or_default(),
             path: monitor.effective_path().to_owned(),
             interval_ms: monitor.effective_interval_ms(),
@@ -56,11 +57,6 @@ impl Check {
         let asked = |check: &Self| Self { headers: Vec::new(), revision: Revision(0), ..check.clone() };
         asked(self) == asked(before) && self.host() == before.host()
     }
-}
-
-/// Do agents probe the endpoint (PRB-11)?
-pub fn is_probed(profile: &Profile, endpoint: &Endpoint) -> bool {
-    profile.enabled && endpoint.enabled && !endpoint.always_serve
 }
 
 fn merged_headers(profile: &[Header], endpoint: &[Header]) -> Vec<Header> {

@@ -1,6 +1,6 @@
 //! The cluster's conclusion on an endpoint (STA-8) and on a profile (STA-9).
 
-use super::Tallies;
+use super::{ByFamily, Tallies};
 use crate::model::{LogIndex, ProfileId, Timestamp};
 
 /// An endpoint's monitor status.
@@ -44,6 +44,17 @@ impl EndpointStatus {
             Self::Inactive => "Inactive",
             Self::Stopped => "Stopped",
             Self::Unmonitored => "Unmonitored",
+        }
+    }
+}
+
+impl EndpointStatus {
+    /// What the probes' last conclusion says, `None` before any (STA-3).
+    pub fn by(judgement: Option<Judgement>) -> Self {
+        match judgement {
+            Some(Judgement::Online) => Self::Online,
+            Some(Judgement::Degraded) => Self::Degraded,
+            None => Self::CheckingEndpoint,
         }
     }
 }
@@ -102,6 +113,8 @@ pub struct EndpointHealth {
     pub stale_since: Option<Timestamp>,
     /// The status that is in force.
     pub status: EndpointStatus,
+    /// A nested endpoint's standing in each address family (STA-10); `None` for the others.
+    pub by_family: Option<ByFamily>,
     /// When it came into force.
     pub since: Timestamp,
     /// With which log entry.
@@ -141,27 +154,29 @@ pub fn profile_status(enabled: bool, endpoints: impl IntoIterator<Item = Endpoin
         .unwrap_or(ProfileStatus::Inactive)
 }
 
-/// An endpoint's status, the first row that applies (STA-8). `judgement` is the last conclusion, `None` before any.
+/// An endpoint's status, the first row that applies (STA-8). `found` is what its kind comes to by itself: by its last
+/// conclusion ([`EndpointStatus::by`]), of a service that does not run Stopped, of a nested endpoint what
+/// [`super::nested_status`] says.
 ///
-/// | endpoint | profile | | status |
-/// |---|---|---|---|
-/// | disabled | – | – | Disabled |
-/// | enabled | disabled | – | Inactive |
-/// | enabled | enabled | always serve | Unmonitored |
-/// | enabled | enabled | probed | Online or Degraded by the last conclusion, CheckingEndpoint before any |
+/// | endpoint | profile | | found | status |
+/// |---|---|---|---|---|
+/// | disabled | – | – | – | Disabled |
+/// | enabled | disabled | – | – | Inactive |
+/// | enabled | enabled | – | Stopped | Stopped |
+/// | enabled | enabled | always serve | any other | Unmonitored |
+/// | enabled | enabled | – | Online, Degraded, CheckingEndpoint | what was found |
 pub fn endpoint_status(
     endpoint_enabled: bool,
     profile_enabled: bool,
     always_serve: bool,
-    judgement: Option<Judgement>,
+    found: EndpointStatus,
 ) -> EndpointStatus {
-    match (endpoint_enabled, profile_enabled, always_serve, judgement) {
+    match (endpoint_enabled, profile_enabled, found, always_serve) {
         (false, ..) => EndpointStatus::Disabled,
         (_, false, ..) => EndpointStatus::Inactive,
-        (_, _, true, _) => EndpointStatus::Unmonitored,
-        (.., Some(Judgement::Online)) => EndpointStatus::Online,
-        (.., Some(Judgement::Degraded)) => EndpointStatus::Degraded,
-        (.., None) => EndpointStatus::CheckingEndpoint,
+        (_, _, EndpointStatus::Stopped, _) => EndpointStatus::Stopped,
+        (.., true) => EndpointStatus::Unmonitored,
+        (_, _, found, false) => found,
     }
 }
 
@@ -171,19 +186,20 @@ mod tests {
 
     #[test]
     fn sta_8_the_first_row_that_applies() {
-        let conclusions = [None, Some(Judgement::Online), Some(Judgement::Degraded)];
-        for judgement in conclusions {
+        use EndpointStatus::{CheckingEndpoint, Degraded, Disabled, Inactive, Online, Stopped, Unmonitored};
+        for found in [Online, Degraded, CheckingEndpoint, Stopped] {
             for flag in [false, true] {
                 for other in [false, true] {
-                    assert_eq!(endpoint_status(false, flag, other, judgement), EndpointStatus::Disabled);
+                    assert_eq!(endpoint_status(false, flag, other, found), Disabled);
                 }
-                assert_eq!(endpoint_status(true, false, flag, judgement), EndpointStatus::Inactive);
+                assert_eq!(endpoint_status(true, false, flag, found), Inactive);
             }
-            assert_eq!(endpoint_status(true, true, true, judgement), EndpointStatus::Unmonitored);
+            let always_served = endpoint_status(true, true, true, found);
+            assert_eq!(always_served, if found == Stopped { Stopped } else { Unmonitored });
+            assert_eq!(endpoint_status(true, true, false, found), found);
         }
-        let probed = conclusions.map(|judgement| endpoint_status(true, true, false, judgement));
-        use EndpointStatus::{CheckingEndpoint, Degraded, Online};
-        assert_eq!(probed, [CheckingEndpoint, Online, Degraded]);
+        let conclusions = [None, Some(Judgement::Online), Some(Judgement::Degraded)];
+        assert_eq!(conclusions.map(EndpointStatus::by), [CheckingEndpoint, Online, Degraded]);
     }
 
     /// The rows of STA-9 as they stand in the specification, one after the other.

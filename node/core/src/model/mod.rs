@@ -1,4 +1,5 @@
-//! The nouns: zones, profiles, endpoints, regions and agents, their limits and their validation (spec §1.1 and §1.2).
+//! The nouns: zones, profiles, endpoints, services, regions and agents, their limits and their validation (spec §1.1 and
+//! §1.2).
 
 mod address;
 mod agent;
@@ -17,6 +18,7 @@ mod point;
 mod profile;
 mod record_type;
 mod region;
+mod service;
 mod span;
 mod time;
 mod validate;
@@ -27,7 +29,7 @@ pub use address::{AddressFault, parse_target};
 pub use agent::{Agent, AgentRun, MemberId};
 pub use caseless::Caseless;
 pub use edit::Edit;
-pub use endpoint::{Endpoint, EndpointId, EndpointPatch, Target};
+pub use endpoint::{Child, Endpoint, EndpointId, EndpointKind, EndpointPatch, Resolved, Target};
 pub use family::Family;
 pub use mailbox::{MailboxFault, mailbox_text, parse_mailbox};
 pub use member_url::{MemberUrl, MemberUrlFault};
@@ -40,10 +42,11 @@ pub use point::Point;
 pub use profile::{Profile, ProfileId, ProfilePatch, RelativeName, Routing, limits as profile_limits};
 pub use record_type::{RecordType, RecordTypeFault};
 pub use region::Region;
+pub use service::{Service, ServicePatch};
 pub use span::{Span, SpanFault};
 pub use time::{LogIndex, Revision, Timestamp};
 pub use validate::{
-    EndpointDraft, NameServerDraft, validate_agent, validate_endpoints, validate_name_servers,
+    EndpointDraft, NameServerDraft, Surroundings, validate_agent, validate_endpoints, validate_name_servers,
     validate_place_name, validate_profile, validate_region, validate_settings, validate_zone, warn_profile,
 };
 pub use violation::{Violation, Violations, nearest, quote, shorten};

@@ -18,6 +18,16 @@ pub mod limits {
     pub const PRIORITY_MAX: u32 = 1_000;
     /// Highest weight (SET-13); the lowest is 1.
     pub const WEIGHT_MAX: u32 = 1_000;
+    /// Most addresses that a multivalue answer may be given (SET-17); the fewest are 1.
+    pub const RETURN_MAX: u32 = 8;
+    /// Most addresses of a multivalue answer if nothing is given (SET-17).
+    pub const RETURN_DEFAULT: u32 = 2;
+    /// Most codes on an endpoint: more than there are places (SET-15).
+    pub const GEO_MAX: usize = 500;
+    /// Most subnets on an endpoint, as they are given: a bound on what one wish can make every member keep (SET-16).
+    pub const SUBNETS_MAX: usize = 1_000;
+    /// Most nestings one below the other (SET-23).
+    pub const NESTING_MAX: usize = 10;
 }
 
 /// A profile's number, given once and never again.
@@ -31,17 +41,30 @@ pub enum Routing {
     Priority,
     /// A draw by weight.
     Weighted,
+    /// The region that is nearest to the client.
+    Performance,
+    /// The client's place on the map.
+    Geographic,
+    /// Several of the pool at once.
+    Multivalue,
+    /// The client's address.
+    Subnet,
 }
 
 impl Routing {
     /// Every method, in the order of the manual.
-    pub const ALL: [Self; 2] = [Self::Priority, Self::Weighted];
+    pub const ALL: [Self; 6] =
+        [Self::Priority, Self::Weighted, Self::Performance, Self::Geographic, Self::Multivalue, Self::Subnet];
 
     /// The word for it in files, flags and output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Priority => "priority",
             Self::Weighted => "weighted",
+            Self::Performance => "performance",
+            Self::Geographic => "geographic",
+            Self::Multivalue => "multivalue",
+            Self::Subnet => "subnet",
         }
     }
 }
@@ -96,6 +119,8 @@ pub struct Profile {
     pub routing: Routing,
     /// Time to live of its answers in seconds; [`limits::TTL_DEFAULT`] if not given.
     pub ttl: Option<u32>,
+    /// Most addresses of a multivalue answer; [`limits::RETURN_DEFAULT`] if not given (SET-17).
+    pub max_return: Option<u32>,
     /// Switched on by the operator (OBJ-7)?
     pub enabled: bool,
     /// How its endpoints are probed.
@@ -110,6 +135,16 @@ impl Profile {
     /// The time to live that its answers carry, in seconds.
     pub fn effective_ttl(&self) -> u32 {
         self.ttl.unwrap_or(limits::TTL_DEFAULT)
+    }
+
+    /// Most addresses of a multivalue answer.
+    pub fn effective_max_return(&self) -> u32 {
+        self.max_return.unwrap_or(limits::RETURN_DEFAULT)
+    }
+
+    /// The names of the profiles that its nested endpoints stand for.
+    pub fn children(&self) -> impl Iterator<Item = &Caseless> {
+        self.endpoints.iter().filter_map(|endpoint| Some(&endpoint.child()?.profile))
     }
 
     /// The endpoint of that name and its place in the list.
@@ -130,6 +165,8 @@ pub struct ProfilePatch {
     pub routing: Edit<Routing>,
     /// See [`Profile::ttl`].
     pub ttl: Edit<u32>,
+    /// See [`Profile::max_return`].
+    pub max_return: Edit<u32>,
     /// See [`Profile::enabled`].
     pub enabled: Edit<bool>,
     /// See [`Profile::monitor`].

@@ -22,6 +22,8 @@ pub struct Zone {
     pub name_servers: Vec<NameServer>,
     /// The mailbox of whoever answers for the zone, as a name; `hostmaster.ZONE` if not given.
     pub mailbox: Option<Name>,
+    /// May a query's client subnet decide (RTE-1)? True if not given.
+    pub ecs: bool,
     /// The state's counter at its last change, which is also the SOA's serial (DNS-2).
     pub revision: Revision,
 }
@@ -55,4 +57,6 @@ pub struct ZonePatch {
     pub name_servers: Edit<Vec<(String, Vec<String>)>>,
     /// See [`Zone::mailbox`]: `hostmaster@example.com` or `hostmaster.example.com`.
     pub mailbox: Edit<String>,
+    /// See [`Zone::ecs`].
+    pub ecs: Edit<bool>,
 }

@@ -21,6 +21,11 @@ pub fn choose(
     let chosen = match plan.profile.routing {
         Routing::Priority => priority::choose(pool.members()),
         Routing::Weighted => weighted::choose(pool.members(), draw),
+        // As if nothing were known of the client.
+        Routing::Performance | Routing::Geographic | Routing::Multivalue | Routing::Subnet => {
+            let count = pool.members().count() as u128;
+            pool.members().map(|(place, _)| place).nth(((u128::from(draw) * count) >> 64) as usize)
+        }
     };
     trace.choice(plan, || details(plan, pool, record_type, chosen, draw));
     chosen.ok_or_else(|| Absence::of(plan))
@@ -41,6 +46,9 @@ fn details(
         (None, _) => format!("nobody: {}", Absence::of(plan).reason(plan, record_type)),
         (Some(chosen), Routing::Priority) => priority::rule(chosen),
         (Some(chosen), Routing::Weighted) => weighted::rule(pool.members(), chosen),
+        (Some(chosen), routing) => {
+            format!("{}: '{}' by an even draw", routing.as_str(), chosen.endpoint.name)
+        }
     };
     ChoiceDetails { pool: pool.kind(), standings: standings.collect(), chosen, rule, draw }
 }

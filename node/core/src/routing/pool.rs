@@ -73,7 +73,7 @@ impl<'a> Pool<'a> {
     /// | only Disabled, Inactive or Stopped, or none | Empty |
     pub fn of(plan: &'a Plan, record_type: RecordType) -> Self {
         let mut kind = PoolKind::Empty;
-        for planned in plan.endpoints.iter().filter(|planned| fits(&planned.endpoint.target, record_type)) {
+        for planned in plan.endpoints.iter().filter(|planned| fits(planned, record_type)) {
             match planned.status {
                 EndpointStatus::Online | EndpointStatus::CheckingEndpoint | EndpointStatus::Unmonitored => {
                     kind = PoolKind::Healthy;
@@ -110,7 +110,7 @@ impl<'a> Pool<'a> {
             EndpointStatus::Disabled => Standing::Disabled,
             EndpointStatus::Inactive => Standing::Inactive,
             EndpointStatus::Stopped => Standing::Stopped,
-            _ if !fits(&planned.endpoint.target, self.record_type) => Standing::Type,
+            _ if !fits(planned, self.record_type) => Standing::Type,
             EndpointStatus::Online | EndpointStatus::CheckingEndpoint | EndpointStatus::Unmonitored => {
                 Standing::In
             }
@@ -139,19 +139,20 @@ impl<'a> Pool<'a> {
             (Standing::Inactive, _) => "out: its profile is disabled".to_owned(),
             (Standing::Stopped, _) => "out: stopped by what it stands for".to_owned(),
             (Standing::Type, _) => {
-                let family = if matches!(planned.endpoint.target, Target::V4(_)) { "IPv4" } else { "IPv6" };
+                let family = if matches!(planned.target, Some(Target::V4(_))) { "IPv4" } else { "IPv6" };
                 format!("out: an {family} address cannot answer {record_type}")
             }
         }
     }
 }
 
-/// Can a target answer a type (RTE-2)? A name answers any, by CNAME.
-fn fits(target: &Target, record_type: RecordType) -> bool {
-    match target {
-        Target::Name(_) => true,
-        Target::V4(_) => record_type == RecordType::A,
-        Target::V6(_) => record_type == RecordType::AAAA,
+/// Can an endpoint answer a type (RTE-2)? A name answers any, by CNAME.
+fn fits(planned: &PlannedEndpoint, record_type: RecordType) -> bool {
+    match &planned.target {
+        None => false,
+        Some(Target::Name(_)) => true,
+        Some(Target::V4(_)) => record_type == RecordType::A,
+        Some(Target::V6(_)) => record_type == RecordType::AAAA,
     }
 }
 

@@ -35,7 +35,7 @@ pub enum Rejection {
     /// There is no such object.
     #[error("there is no {noun} '{name}'{}", .hint.as_ref().map(|h| format!("; did you mean '{h}'?")).unwrap_or_default())]
     NotFound {
-        /// `zone`, `profile`, `endpoint`, `region`, `agent`.
+        /// `zone`, `profile`, `endpoint`, `service`, `region`, `agent`.
         noun: &'static str,
         /// The name that was asked for.
         name: String,
@@ -85,6 +85,8 @@ pub enum Change {
     ProfileRemoved(ProfileId, Name),
     /// Counts, verdicts or statuses of a profile's endpoints are different.
     Health(ProfileId),
+    /// A service is new, different or gone. The profiles that use it are told of by themselves.
+    Service(Caseless),
     /// A region is new, different or gone.
     Region(Caseless),
     /// An agent is new, different or gone.

@@ -3,7 +3,7 @@
 use crate::health::Outcome;
 use crate::model::{
     AgentRun, Caseless, EndpointId, EndpointPatch, LogIndex, MemberId, ProfilePatch, Region, Revision,
-    Timestamp, ZonePatch,
+    ServicePatch, Timestamp, ZonePatch,
 };
 
 /// Marks one wish of one client, so that a retry is carried out once (CLI-4).
@@ -96,7 +96,7 @@ pub enum Action {
         profile: String,
         /// The endpoint's name.
         name: String,
-        /// Its fields; `target` is required.
+        /// Its fields; one of `target`, `nested` and `service` is required.
         fields: EndpointPatch,
         /// Refused unless the profile is at this revision.
         if_revision: Option<Revision>,
@@ -119,6 +119,31 @@ pub enum Action {
         /// The endpoint's name.
         name: String,
         /// Refused unless the profile is at this revision.
+        if_revision: Option<Revision>,
+    },
+    /// A service that is new, and runs, or some of whose fields change.
+    RegisterService {
+        /// Its name.
+        name: String,
+        /// The fields that are named; a new one needs a target.
+        fields: ServicePatch,
+        /// Refused unless the service is there and at this revision.
+        if_revision: Option<Revision>,
+    },
+    /// A platform says that a service runs or has stopped.
+    SwitchService {
+        /// Its name.
+        name: String,
+        /// Does it run?
+        is_running: bool,
+        /// Refused unless the service is at this revision.
+        if_revision: Option<Revision>,
+    },
+    /// The end of a service that no endpoint stands for.
+    DeleteService {
+        /// Its name.
+        name: String,
+        /// Refused unless the service is at this revision.
         if_revision: Option<Revision>,
     },
     /// A region, new or moved. Its `revision` is not looked at.

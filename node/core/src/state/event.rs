@@ -71,6 +71,20 @@ pub enum EventCause {
     },
     /// The profile's status follows from its endpoints'.
     Endpoints,
+    /// The service that the endpoint stands for was started or stopped.
+    Service {
+        /// The service.
+        name: Caseless,
+        /// Does it run now?
+        is_running: bool,
+        /// Who said so.
+        author: String,
+    },
+    /// The endpoints of the profile that the nested endpoint stands for changed.
+    Child {
+        /// The profile.
+        profile: Caseless,
+    },
 }
 
 /// One status change.

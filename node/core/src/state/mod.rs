@@ -6,6 +6,8 @@ mod command;
 mod event;
 mod plan;
 mod record;
+mod references;
+mod resolve;
 mod view;
 
 pub use apply::apply;
@@ -14,4 +16,5 @@ pub use command::{Action, Command, CommandId, Context, ReportedOutcome};
 pub use event::{Event, EventCause, EventId, EventStatus, Subject};
 pub use plan::{Plan, PlannedEndpoint};
 pub use record::{ProfileHealth, Remembered, State};
+pub use references::References;
 pub use view::View;

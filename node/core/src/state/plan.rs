@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::State;
 use crate::health::{EndpointHealth, EndpointStatus};
-use crate::model::{Endpoint, Profile};
+use crate::model::{Caseless, Endpoint, Profile, ProfileId, Target};
 
 /// A profile with its endpoints' health.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,11 +15,17 @@ pub struct Plan {
     pub endpoints: Vec<PlannedEndpoint>,
 }
 
-/// An endpoint and its health.
+/// An endpoint and its health, and what its names stand for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedEndpoint {
     /// The endpoint.
     pub endpoint: Endpoint,
+    /// What it answers with, its own target or its service's; `None` if it is nested.
+    pub target: Option<Target>,
+    /// The profile that is asked in its place; `None` unless it is nested.
+    pub child: Option<ProfileId>,
+    /// The region in which it lives, its own or its service's.
+    pub location: Option<Caseless>,
     /// Its status.
     pub status: EndpointStatus,
     /// What the status came from.
@@ -31,7 +37,15 @@ impl Plan {
     pub fn of(state: &State, profile: &Arc<Profile>) -> Self {
         let planned = |endpoint: &Endpoint| {
             let health = state.health.get(&endpoint.id).expect("each endpoint of a state has its health");
-            PlannedEndpoint { endpoint: endpoint.clone(), status: health.status, health: health.clone() }
+            let resolved = state.resolve(endpoint);
+            PlannedEndpoint {
+                target: resolved.target.cloned(),
+                child: endpoint.child().and_then(|child| state.profile_ids.get(&child.profile)).copied(),
+                location: resolved.location.cloned(),
+                endpoint: endpoint.clone(),
+                status: health.status,
+                health: health.clone(),
+            }
         };
         Self { profile: profile.clone(), endpoints: profile.endpoints.iter().map(planned).collect() }
     }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use super::{CommandId, Event, EventId, Rejection, Reply};
+use super::{CommandId, Event, EventId, References, Rejection, Reply};
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
 use crate::model::{
-    Agent, Caseless, EndpointId, Name, Profile, ProfileId, Region, Revision, Timestamp, Zone,
+    Agent, Caseless, EndpointId, Name, Profile, ProfileId, Region, Revision, Service, Timestamp, Zone,
 };
 
 /// A profile's status and since when.
@@ -45,6 +45,10 @@ pub struct State {
     pub profile_ids: OrdMap<Caseless, ProfileId>,
     /// Profile numbers by the [`Name::tree_key`] of the name that they answer for.
     pub owners: OrdMap<Arc<[u8]>, ProfileId>,
+    /// Services by name.
+    pub services: OrdMap<Caseless, Arc<Service>>,
+    /// Who stands for whom, derived from the profiles.
+    pub references: References,
     /// Regions by name.
     pub regions: OrdMap<Caseless, Arc<Region>>,
     /// Agents by name.

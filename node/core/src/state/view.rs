@@ -10,7 +10,7 @@ use std::sync::Arc;
 use imbl::{HashMap, OrdMap};
 
 use super::{Change, Plan, State};
-use crate::health::{Check, Patience, Tally, is_probed};
+use crate::health::{Check, Patience, Tally};
 use crate::model::{Caseless, Endpoint, EndpointId, LogIndex, Name, Profile, ProfileId, Revision};
 
 /// What a member knows at one log index.
@@ -61,6 +61,11 @@ impl View {
         self.plans.get(name)
     }
 
+    /// The plan of the profile of that number: of a nested endpoint's child.
+    pub fn plan_by_id(&self, id: ProfileId) -> Option<&Arc<Plan>> {
+        self.plans.get(self.state.profiles.get(&id)?.full_name.as_wire())
+    }
+
     /// Does anything exist at or below `name` that makes it an empty non-terminal at least (DNS-5)?
     pub fn is_present(&self, name: &Name) -> bool {
         let key = name.tree_key();
@@ -83,12 +88,12 @@ impl View {
     /// What an agent must probe of that endpoint; `None` if there is none, or it is not to be probed (PRB-11).
     pub fn check(&self, id: EndpointId) -> Option<Check> {
         let (profile, endpoint) = self.endpoint(id)?;
-        is_probed(profile, endpoint).then(|| Check::of(profile, endpoint))
+        self.state.check(profile, endpoint)
     }
 
     /// Everything that an agent must probe (PRB-11), by profile in the order of their numbers.
     pub fn checks(&self) -> impl Iterator<Item = (EndpointId, Check)> + '_ {
-        self.state.profiles.values().flat_map(|profile| profile_checks(profile))
+        self.state.profiles.values().flat_map(|profile| profile_checks(&self.state, profile))
     }
 
     /// How patient the monitor of that endpoint is.
@@ -152,7 +157,7 @@ impl Touched {
                     touched.profile_names.insert(name.clone());
                 }
                 Change::Health(id) => touched.add_profile(*id, after),
-                Change::Region(_) | Change::Agent(_) | Change::Event(_) => {}
+                Change::Service(_) | Change::Region(_) | Change::Agent(_) | Change::Event(_) => {}
             }
         }
         touched
@@ -169,11 +174,13 @@ impl Touched {
     }
 }
 
-fn profile_checks(profile: &Profile) -> impl Iterator<Item = (EndpointId, Check)> + '_ {
-    let probed = profile.endpoints.iter().filter(|endpoint| is_probed(profile, endpoint));
-    probed.map(|endpoint| (endpoint.id, Check::of(profile, endpoint)))
+fn profile_checks<'a>(
+    state: &'a State,
+    profile: &'a Profile,
+) -> impl Iterator<Item = (EndpointId, Check)> + 'a {
+    profile.endpoints.iter().filter_map(|endpoint| Some((endpoint.id, state.check(profile, endpoint)?)))
 }
 
 fn checks_of(state: &State, id: ProfileId) -> Vec<(EndpointId, Check)> {
-    state.profiles.get(&id).into_iter().flat_map(|profile| profile_checks(profile)).collect()
+    state.profiles.get(&id).into_iter().flat_map(|profile| profile_checks(state, profile)).collect()
 }

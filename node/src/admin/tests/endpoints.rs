@@ -65,11 +65,14 @@ async fn val_2_an_update_changes_the_field_that_it_names_and_nothing_else() {
         location: Some("ap".into()),
         always_serve: Some(true),
         headers: vec![Header { name: "Host".into(), value: "one.example.org".into() }],
-        revision: 0,
-        check_revision: 0,
+        geo: vec!["DE".into(), "US-CA".into()],
+        subnets: vec!["10.0.0.0/8".into()],
+        ..Endpoint::default()
     };
     // `always_serve` comes before `enabled`: it may be set on what is enabled only (SET-18).
-    for path in ["target", "always_serve", "enabled", "priority", "weight", "location", "headers"] {
+    for path in
+        ["target", "always_serve", "enabled", "priority", "weight", "location", "headers", "geo", "subnets"]
+    {
         let before = endpoints.get_endpoint(get("one")).await.unwrap().into_inner();
         let request = UpdateEndpointRequest {
             profile: "web".into(),
@@ -84,6 +87,8 @@ async fn val_2_an_update_changes_the_field_that_it_names_and_nothing_else() {
             "enabled" => expected.enabled = changed.enabled,
             "priority" => expected.priority = changed.priority,
             "weight" => expected.weight = changed.weight,
+            "geo" => expected.geo.clone_from(&changed.geo),
+            "subnets" => expected.subnets.clone_from(&changed.subnets),
             "location" => expected.location.clone_from(&changed.location),
             "always_serve" => expected.always_serve = changed.always_serve,
             _ => expected.headers.clone_from(&changed.headers),

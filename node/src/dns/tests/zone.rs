@@ -30,7 +30,7 @@ fn zone() -> State {
     let text = |(name, addresses): (&str, &[&str])| {
         (name.to_owned(), addresses.iter().map(ToString::to_string).collect())
     };
-    let fields = ZonePatch { name_servers: Edit::Set(servers.map(text).to_vec()), mailbox: Edit::Keep };
+    let fields = ZonePatch { name_servers: Edit::Set(servers.map(text).to_vec()), ..ZonePatch::default() };
     carry_out(&State::default(), Action::CreateZone { name: "Example.COM".to_owned(), fields })
 }
 

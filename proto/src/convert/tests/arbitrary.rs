@@ -7,8 +7,8 @@ use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use waymark_core::health::{
-    AgentVerdict, Check, EndpointHealth, EndpointStatus, Judgement, Outcome, OutcomeClass, ProfileStatus,
-    RegionalVerdict, Tally, Verdict,
+    AgentVerdict, ByFamily, Check, EndpointHealth, EndpointStatus, Judgement, Outcome, OutcomeClass,
+    ProfileStatus, RegionalVerdict, Tally, Verdict,
 };
 use waymark_core::model::{
     Agent, AgentRun, Caseless, Endpoint, EndpointId, Header, LogIndex, MemberId, Monitor, Name, NameServer,
@@ -19,6 +19,7 @@ use waymark_core::state::{
     CommandId, Event, EventCause, EventId, EventStatus, ProfileHealth, Remembered, State, Subject,
 };
 
+use super::kinds::{kind, mapping, service, stand_for_what_is_there};
 use super::wishes::{monitor_patch, reply};
 
 pub(super) fn text() -> impl Strategy<Value = String> {
@@ -37,7 +38,7 @@ fn name() -> impl Strategy<Value = Name> {
     "[a-z_][a-z0-9_]{0,5}(\\.[a-z][a-z0-9]{0,5}){0,3}".prop_map(|text| Name::parse(&text).unwrap())
 }
 
-fn target() -> impl Strategy<Value = Target> {
+pub(super) fn target() -> impl Strategy<Value = Target> {
     prop_oneof![
         name().prop_map(Target::Name),
         (1_u8..=223, any::<[u8; 3]>()).prop_map(|(a, [b, c, d])| Target::V4([a, b, c, d].into())),
@@ -87,8 +88,9 @@ pub(super) fn region() -> impl Strategy<Value = Region> {
 fn zone() -> impl Strategy<Value = Zone> {
     let server =
         (name(), vec(any::<IpAddr>(), 0..3)).prop_map(|(name, addresses)| NameServer { name, addresses });
-    (name(), vec(server, 0..3), option::of(name()), revision())
-        .prop_map(|(name, name_servers, mailbox, revision)| Zone { name, name_servers, mailbox, revision })
+    (name(), vec(server, 0..3), option::of(name()), any::<bool>(), revision()).prop_map(
+        |(name, name_servers, mailbox, ecs, revision)| Zone { name, name_servers, mailbox, ecs, revision },
+    )
 }
 
 fn agent() -> impl Strategy<Value = Agent> {
@@ -134,7 +136,8 @@ fn monitor() -> impl Strategy<Value = Monitor> {
 fn endpoint() -> impl Strategy<Value = Endpoint> {
     (
         caseless(),
-        target(),
+        kind(),
+        mapping(),
         any::<(bool, bool, u32)>(),
         option::of(any::<u32>()),
         option::of(caseless()),
@@ -142,11 +145,22 @@ fn endpoint() -> impl Strategy<Value = Endpoint> {
         (revision(), revision()),
     )
         .prop_map(
-            |(name, target, (enabled, always_serve, priority), weight, location, headers, revisions)| {
+            |(
+                name,
+                kind,
+                (geo, subnets),
+                (enabled, always_serve, priority),
+                weight,
+                location,
+                headers,
+                revisions,
+            )| {
                 Endpoint {
                     id: EndpointId(0),
                     name,
-                    target,
+                    kind,
+                    geo,
+                    subnets,
                     enabled,
                     priority,
                     weight,
@@ -167,27 +181,28 @@ fn profile() -> impl Strategy<Value = Profile> {
         name(),
         relative_name,
         routing(),
-        option::of(any::<u32>()),
+        option::of(any::<(u32, u32)>()),
         any::<bool>(),
         monitor(),
         vec(endpoint(), 0..4),
         revision(),
     )
-        .prop_map(|(name, zone, relative_name, routing, ttl, enabled, monitor, endpoints, revision)| {
-            Profile {
+        .prop_map(
+            |(name, zone, relative_name, routing, numbers, enabled, monitor, endpoints, revision)| Profile {
                 id: ProfileId(0),
                 full_name: relative_name.within(&zone).unwrap(),
                 name,
                 zone,
                 relative_name,
                 routing,
-                ttl,
+                ttl: numbers.map(|(ttl, _)| ttl),
+                max_return: numbers.map(|(_, max_return)| max_return),
                 enabled,
                 monitor,
                 endpoints,
                 revision,
-            }
-        })
+            },
+        )
 }
 
 fn tally() -> impl Strategy<Value = Tally> {
@@ -204,20 +219,24 @@ fn tally() -> impl Strategy<Value = Tally> {
 }
 
 fn health() -> impl Strategy<Value = EndpointHealth> {
+    let status = || proptest::sample::select(EndpointStatus::ALL.as_slice());
+    let by_family = (status(), status()).prop_map(|(v4, v6)| ByFamily { v4, v6 });
     (
         btree_map(caseless(), tally(), 0..3),
         option::of(prop_oneof![Just(Judgement::Online), Just(Judgement::Degraded)]),
         option::of(timestamp()),
         proptest::sample::select(EndpointStatus::ALL.as_slice()),
+        option::of(by_family),
         timestamp(),
         any::<u64>(),
     )
-        .prop_map(|(tallies, judgement, stale_since, status, since, index)| EndpointHealth {
+        .prop_map(|(tallies, judgement, stale_since, status, by_family, since, index)| EndpointHealth {
             profile: ProfileId(0),
             tallies: tallies.into_iter().collect(),
             judgement,
             stale_since,
             status,
+            by_family,
             since,
             since_index: LogIndex(index),
         })
@@ -241,6 +260,12 @@ fn event() -> impl Strategy<Value = Event> {
         (caseless(), regions()).prop_map(|(agent, regions)| EventCause::Silence { agent, regions }),
         text().prop_map(|author| EventCause::Configuration { author }),
         Just(EventCause::Endpoints),
+        (caseless(), any::<bool>(), text()).prop_map(|(name, is_running, author)| EventCause::Service {
+            name,
+            is_running,
+            author
+        }),
+        caseless().prop_map(|profile| EventCause::Child { profile }),
     ];
     let endpoint =
         || proptest::sample::select(EndpointStatus::ALL.as_slice()).prop_map(EventStatus::Endpoint);
@@ -271,29 +296,35 @@ pub(super) fn state() -> impl Strategy<Value = State> {
     let status = proptest::sample::select(ProfileStatus::ALL.as_slice());
     (
         (text(), revision()),
-        vec(zone(), 0..3),
+        (vec(zone(), 0..3), vec(service(), 0..3)),
         vec((profile(), status, timestamp(), vec(health(), 4)), 0..4),
         vec(region(), 0..3),
         vec(agent(), 0..3),
         vec(event(), 0..4),
         btree_map(any::<u128>(), reply(), 0..4),
     )
-        .prop_map(|((cluster, counter), zones, profiles, regions, agents, events, replies)| {
-            let mut state = State { cluster, counter, next_id: 1, ..State::default() };
-            state.zones = zones.into_iter().map(|zone| (zone.name.clone(), Arc::new(zone))).collect();
-            state.regions =
-                regions.into_iter().map(|region| (region.name.clone(), Arc::new(region))).collect();
-            state.agents = agents.into_iter().map(|agent| (agent.name.clone(), Arc::new(agent))).collect();
-            state.events = events.into_iter().map(|event| (event.id, Arc::new(event))).collect();
-            for (profile, status, since, healths) in profiles {
-                insert_profile(&mut state, profile, ProfileHealth { status, since }, healths);
-            }
-            for (order, (id, reply)) in (7..).zip(replies) {
-                state.remembered.insert(CommandId(id), Arc::new(Remembered { order, reply }));
-                state.remembered_order.insert(order, CommandId(id));
-            }
-            state
-        })
+        .prop_map(
+            |((cluster, counter), (zones, services), profiles, regions, agents, events, replies)| {
+                let mut state = State { cluster, counter, next_id: 1, ..State::default() };
+                state.zones = zones.into_iter().map(|zone| (zone.name.clone(), Arc::new(zone))).collect();
+                state.services =
+                    services.into_iter().map(|service| (service.name.clone(), Arc::new(service))).collect();
+                state.regions =
+                    regions.into_iter().map(|region| (region.name.clone(), Arc::new(region))).collect();
+                state.agents =
+                    agents.into_iter().map(|agent| (agent.name.clone(), Arc::new(agent))).collect();
+                state.events = events.into_iter().map(|event| (event.id, Arc::new(event))).collect();
+                for (profile, status, since, healths) in profiles {
+                    insert_profile(&mut state, profile, ProfileHealth { status, since }, healths);
+                }
+                for (order, (id, reply)) in (7..).zip(replies) {
+                    state.remembered.insert(CommandId(id), Arc::new(Remembered { order, reply }));
+                    state.remembered_order.insert(order, CommandId(id));
+                }
+                state.rebuild_references().unwrap();
+                state
+            },
+        )
 }
 
 fn insert_profile(
@@ -306,6 +337,7 @@ fn insert_profile(
     if state.profile_ids.contains_key(&profile.name) || state.owners.contains_key(&key) {
         return;
     }
+    profile.endpoints.iter_mut().for_each(|endpoint| stand_for_what_is_there(endpoint, state));
     let mut number = || {
         state.next_id += 1;
         state.next_id

@@ -1,51 +1,23 @@
 //! Bytes that every version must read. `UPDATE_GOLDEN=1` writes the files that are missing, and never another.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use prost::Message;
 use waymark_core::health::{
     EndpointHealth, EndpointStatus, Judgement, Outcome, OutcomeClass, ProfileStatus, Tally, Verdict,
 };
 use waymark_core::model::{
-    Agent, AgentRun, Caseless, Edit, Endpoint, EndpointId, EndpointPatch, Header, LogIndex, MemberId,
-    Monitor, MonitorPatch, Name, NameServer, Profile, ProfileId, ProfilePatch, Protocol, Region,
+    Agent, AgentRun, Caseless, Edit, Endpoint, EndpointId, EndpointKind, EndpointPatch, Header, LogIndex,
+    MemberId, Monitor, MonitorPatch, Name, NameServer, Profile, ProfileId, ProfilePatch, Protocol, Region,
     RelativeName, Revision, Routing, StatusRange, Timestamp, Zone, ZonePatch, parse_target,
 };
 use waymark_core::state::{Action, Command, CommandId, ProfileHealth, Remembered, ReportedOutcome, State};
 
 use super::golden_events::{events, replies};
+use super::golden_files::{golden, hex};
 use crate::convert::{StateBuilder, snapshot_header, snapshot_records};
 use crate::storage::v1 as stored;
 use crate::storage::v1::snapshot_record::Kind;
-
-fn folder() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/storage/v1"))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let lines =
-        bytes.chunks(32).map(|line| line.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
-    lines.map(|line| line + "\n").collect()
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
-    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
-}
-
-/// The bytes in the file `name`; those given, if the file is missing and may be written.
-fn golden(name: &str, written_today: &[u8]) -> Vec<u8> {
-    let path = folder().join(name);
-    if !path.exists() && std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::create_dir_all(folder()).unwrap();
-        std::fs::write(&path, hex(written_today)).unwrap();
-    }
-    let text = std::fs::read_to_string(&path);
-    unhex(
-        &text.unwrap_or_else(|_| panic!("testdata/storage/v1/{name} is missing; UPDATE_GOLDEN=1 writes it")),
-    )
-}
 
 const OK: Outcome = Outcome { class: OutcomeClass::Ok, status: Some(200) };
 pub(super) const REFUSED: Outcome = Outcome { class: OutcomeClass::Refused, status: None };
@@ -56,13 +28,18 @@ fn header() -> Header {
 
 fn zone_patch() -> ZonePatch {
     let servers = vec![("ns1.tm.example.com".into(), vec!["192.0.2.53".into(), "2001:db8::53".into()])];
-    ZonePatch { name_servers: Edit::Set(servers), mailbox: Edit::Set("hostmaster@example.com".into()) }
+    ZonePatch {
+        name_servers: Edit::Set(servers),
+        mailbox: Edit::Set("hostmaster@example.com".into()),
+        ..Default::default()
+    }
 }
 
 fn profile_patch() -> ProfilePatch {
     ProfilePatch {
         routing: Edit::Set(Routing::Weighted),
         ttl: Edit::Set(30),
+        max_return: Edit::Keep,
         enabled: Edit::Set(true),
         monitor: MonitorPatch {
             protocol: Edit::Set(Protocol::Https),
@@ -87,6 +64,7 @@ fn endpoint_patch() -> EndpointPatch {
         location: Edit::Set("aws:eu-central-1".into()),
         always_serve: Edit::Set(true),
         headers: Edit::Set(vec![header()]),
+        ..EndpointPatch::default()
     }
 }
 
@@ -217,6 +195,7 @@ fn state() -> State {
             addresses: vec!["192.0.2.53".parse().unwrap(), "2001:db8::53".parse().unwrap()],
         }],
         mailbox: Some(Name::parse("hostmaster.example.com").unwrap()),
+        ecs: true,
         revision: Revision(3),
     };
     let agent = Agent {
@@ -275,11 +254,13 @@ fn profile(zone: &Zone) -> Profile {
     let endpoint = Endpoint {
         id: EndpointId(8),
         name: "eu".into(),
-        target: parse_target("192.0.2.10").unwrap(),
+        kind: EndpointKind::External(parse_target("192.0.2.10").unwrap()),
         enabled: false,
         priority: 1,
         weight: Some(80),
         location: Some(region().name),
+        geo: Vec::new(),
+        subnets: Vec::new(),
         always_serve: true,
         headers: vec![header()],
         revision: Revision(6),
@@ -293,6 +274,7 @@ fn profile(zone: &Zone) -> Profile {
         relative_name,
         routing: Routing::Priority,
         ttl: Some(30),
+        max_return: None,
         enabled: false,
         monitor,
         endpoints: vec![endpoint],
@@ -315,6 +297,7 @@ fn health_of(profile: ProfileId) -> EndpointHealth {
         judgement: Some(Judgement::Degraded),
         stale_since: Some(Timestamp(1_700_000_000_002)),
         status: EndpointStatus::Degraded,
+        by_family: None,
         since: Timestamp(1_700_000_000_001),
         since_index: LogIndex(99),
     }
@@ -364,5 +347,6 @@ fn record_name(record: &stored::SnapshotRecord) -> &'static str {
         Kind::Health(_) => "health",
         Kind::Event(_) => "event",
         Kind::Reply(_) => "reply",
+        Kind::Service(_) => "service",
     }
 }

@@ -114,7 +114,7 @@ fn val_3_unknown_words_are_refused_with_field_and_number() {
     assert_eq!(
         lines(profile_patch(profile.clone(), None).unwrap_err()),
         [
-            "routing: 99 is not known; known are 1 to 2 (priority, weighted)",
+            "routing: 99 is not known; known are 1 to 6 (priority, weighted, performance, geographic, multivalue, subnet)",
             "monitor.protocol: -1 is not known; known are 1 to 3 (http, https, tcp)",
         ]
     );

@@ -3,6 +3,8 @@
 mod arbitrary;
 mod golden;
 mod golden_events;
+mod golden_files;
+mod kinds;
 mod masks;
 mod round_trip;
 mod wishes;

@@ -4,7 +4,8 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use waymark_core::model::{
-    AgentRun, Edit, EndpointId, EndpointPatch, MemberId, MonitorPatch, ProfilePatch, Violation, ZonePatch,
+    AgentRun, Edit, EndpointId, EndpointPatch, MemberId, MonitorPatch, ProfilePatch, ServicePatch, Violation,
+    ZonePatch,
 };
 use waymark_core::state::{Action, Command, CommandId, Rejection, Reply, ReportedOutcome};
 
@@ -22,8 +23,8 @@ fn edit_list<T: std::fmt::Debug + Clone>(
 }
 
 pub(super) fn zone_patch() -> impl Strategy<Value = ZonePatch> {
-    (edit_list(vec((text(), vec(text(), 0..3)), 0..3)), edit(text()))
-        .prop_map(|(name_servers, mailbox)| ZonePatch { name_servers, mailbox })
+    (edit_list(vec((text(), vec(text(), 0..3)), 0..3)), edit(text()), edit(any::<bool>()))
+        .prop_map(|(name_servers, mailbox, ecs)| ZonePatch { name_servers, mailbox, ecs })
 }
 
 pub(super) fn monitor_patch() -> impl Strategy<Value = MonitorPatch> {
@@ -52,13 +53,24 @@ pub(super) fn monitor_patch() -> impl Strategy<Value = MonitorPatch> {
 }
 
 pub(super) fn profile_patch() -> impl Strategy<Value = ProfilePatch> {
-    (edit(routing()), edit(any::<u32>()), edit(any::<bool>()), monitor_patch())
-        .prop_map(|(routing, ttl, enabled, monitor)| ProfilePatch { routing, ttl, enabled, monitor })
+    (edit(routing()), edit(any::<u32>()), edit(any::<u32>()), edit(any::<bool>()), monitor_patch()).prop_map(
+        |(routing, ttl, max_return, enabled, monitor)| ProfilePatch {
+            routing,
+            ttl,
+            max_return,
+            enabled,
+            monitor,
+        },
+    )
 }
 
 pub(super) fn endpoint_patch() -> impl Strategy<Value = EndpointPatch> {
+    let name = || edit("[a-z0-9.:]{1,9}");
+    let min = || edit(any::<u32>());
     (
-        edit("[a-z0-9.:]{1,9}"),
+        (name(), name(), name()),
+        (min(), min(), min()),
+        (edit_list(vec(text(), 0..3)), edit_list(vec(text(), 0..3))),
         edit(any::<bool>()),
         edit(any::<u32>()),
         edit(any::<u32>()),
@@ -66,15 +78,29 @@ pub(super) fn endpoint_patch() -> impl Strategy<Value = EndpointPatch> {
         edit(any::<bool>()),
         edit_list(headers()),
     )
-        .prop_map(|(target, enabled, priority, weight, location, always_serve, headers)| EndpointPatch {
-            target,
-            enabled,
-            priority,
-            weight,
-            location,
-            always_serve,
-            headers,
-        })
+        .prop_map(
+            |(names, minima, mapping, enabled, priority, weight, location, always_serve, headers)| {
+                let (target, nested, service) = names;
+                let (endpoints_min, endpoints_min_v4, endpoints_min_v6) = minima;
+                let (geo, subnets) = mapping;
+                EndpointPatch {
+                    target,
+                    nested,
+                    service,
+                    endpoints_min,
+                    endpoints_min_v4,
+                    endpoints_min_v6,
+                    geo,
+                    subnets,
+                    enabled,
+                    priority,
+                    weight,
+                    location,
+                    always_serve,
+                    headers,
+                }
+            },
+        )
 }
 
 /// In a creation nothing is there that could be cleared: `Keep` says the same.
@@ -83,9 +109,10 @@ fn kept<T>(edit: Edit<T>) -> Edit<T> {
 }
 
 fn new_zone_patch() -> impl Strategy<Value = ZonePatch> {
-    zone_patch().prop_map(|ZonePatch { name_servers, mailbox }| ZonePatch {
+    zone_patch().prop_map(|ZonePatch { name_servers, mailbox, ecs }| ZonePatch {
         name_servers: kept(name_servers),
         mailbox: kept(mailbox),
+        ecs: kept(ecs),
     })
 }
 
@@ -93,6 +120,7 @@ fn new_profile_patch() -> impl Strategy<Value = ProfilePatch> {
     profile_patch().prop_map(|patch| ProfilePatch {
         routing: kept(patch.routing),
         ttl: kept(patch.ttl),
+        max_return: kept(patch.max_return),
         enabled: kept(patch.enabled),
         monitor: MonitorPatch {
             protocol: kept(patch.monitor.protocol),
@@ -111,6 +139,13 @@ fn new_profile_patch() -> impl Strategy<Value = ProfilePatch> {
 fn new_endpoint_patch() -> impl Strategy<Value = EndpointPatch> {
     endpoint_patch().prop_map(|patch| EndpointPatch {
         target: kept(patch.target),
+        nested: kept(patch.nested),
+        service: kept(patch.service),
+        endpoints_min: kept(patch.endpoints_min),
+        endpoints_min_v4: kept(patch.endpoints_min_v4),
+        endpoints_min_v6: kept(patch.endpoints_min_v6),
+        geo: kept(patch.geo),
+        subnets: kept(patch.subnets),
         enabled: kept(patch.enabled),
         priority: kept(patch.priority),
         weight: kept(patch.weight),
@@ -118,6 +153,10 @@ fn new_endpoint_patch() -> impl Strategy<Value = EndpointPatch> {
         always_serve: kept(patch.always_serve),
         headers: kept(patch.headers),
     })
+}
+
+fn service_patch() -> impl Strategy<Value = ServicePatch> {
+    (edit("[a-z0-9.:]{1,9}"), edit(text())).prop_map(|(target, location)| ServicePatch { target, location })
 }
 
 fn operators_action() -> impl Strategy<Value = Action> {
@@ -154,6 +193,12 @@ fn operators_action() -> impl Strategy<Value = Action> {
             name,
             if_revision
         }),
+        (text(), service_patch(), if_revision())
+            .prop_map(|(name, fields, if_revision)| Action::RegisterService { name, fields, if_revision }),
+        (text(), any::<bool>(), if_revision()).prop_map(|(name, is_running, if_revision)| {
+            Action::SwitchService { name, is_running, if_revision }
+        }),
+        (text(), if_revision()).prop_map(|(name, if_revision)| Action::DeleteService { name, if_revision }),
         region().prop_map(Action::SetRegion),
         (text(), if_revision()).prop_map(|(name, if_revision)| Action::DeleteRegion { name, if_revision }),
         text().prop_map(|name| Action::ForgetAgent { name }),

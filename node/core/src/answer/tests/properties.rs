@@ -24,9 +24,9 @@ fn target_of(record: &Record) -> Option<Target> {
 fn is_from_a_usable_endpoint(view: &View, record: &Record) -> bool {
     let Some(plan) = view.plan(record.name.as_wire()) else { return false };
     let unusable = [EndpointStatus::Disabled, EndpointStatus::Stopped, EndpointStatus::Inactive];
-    plan.endpoints.iter().any(|planned| {
-        Some(&planned.endpoint.target) == target_of(record).as_ref() && !unusable.contains(&planned.status)
-    })
+    plan.endpoints
+        .iter()
+        .any(|planned| planned.target == target_of(record) && !unusable.contains(&planned.status))
 }
 
 /// The records of each owner and type, but the last of the chain must have one type, and aliases come one an owner.

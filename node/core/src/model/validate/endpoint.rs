@@ -1,10 +1,15 @@
-//! The endpoints of a profile: each by itself, and beside each other (SET-12 … SET-14, SET-20, SET-21).
+//! The endpoints of a profile: each by itself, and beside each other (SET-12 … SET-22).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::header::check_headers;
+use super::mapping::check_mappings;
+use super::method::check_method;
 use super::name::check_endpoint_name;
-use crate::model::{Caseless, Endpoint, Protocol, Target, Violations, profile_limits as limits, quote};
+use crate::model::{
+    Caseless, Child, Endpoint, EndpointKind, Profile, Protocol, RelativeName, Resolved, Routing, Target,
+    Violations, profile_limits as limits, quote,
+};
 
 /// An endpoint as it would be stored, for judging. What could not be read of it is left out, so that nothing is said
 /// of the same field twice.
@@ -14,16 +19,51 @@ pub struct EndpointDraft<'a> {
     pub path: String,
     /// The endpoint.
     pub endpoint: &'a Endpoint,
-    /// Its target, if it could be read.
-    pub target: Option<&'a Target>,
+    /// Its target and its location, its own or its service's, as far as they could be read.
+    pub resolved: Resolved<'a>,
     /// Its priority, if it has one.
     pub priority: Option<u32>,
 }
 
 impl<'a> EndpointDraft<'a> {
-    /// A draft of an endpoint that is complete.
-    pub fn complete(path: String, endpoint: &'a Endpoint) -> Self {
-        Self { path, endpoint, target: Some(&endpoint.target), priority: Some(endpoint.priority) }
+    /// Drafts of `endpoints`, which are complete; `resolve` looks their targets and locations up.
+    pub fn all(
+        endpoints: impl IntoIterator<Item = &'a Endpoint>,
+        resolve: impl Fn(&'a Endpoint) -> Resolved<'a>,
+    ) -> Vec<Self> {
+        let draft = |(place, endpoint): (usize, &'a Endpoint)| Self {
+            path: format!("endpoints[{place}]"),
+            endpoint,
+            resolved: resolve(endpoint),
+            priority: Some(endpoint.priority),
+        };
+        endpoints.into_iter().enumerate().map(draft).collect()
+    }
+
+    /// The field that says where its target comes from.
+    fn target_field(&self) -> &'static str {
+        if self.endpoint.service().is_some() { "service" } else { "target" }
+    }
+}
+
+/// What the endpoints of a profile are judged by.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings {
+    /// The profile's method; `None` if it could not be read.
+    pub routing: Option<Routing>,
+    /// What the profile's probes speak.
+    pub protocol: Protocol,
+    /// Does the profile stand at its zone's own name?
+    pub is_at_apex: bool,
+}
+
+impl From<&Profile> for Surroundings {
+    fn from(profile: &Profile) -> Self {
+        Self {
+            routing: Some(profile.routing),
+            protocol: profile.monitor.protocol,
+            is_at_apex: profile.relative_name == RelativeName::Apex,
+        }
     }
 }
 
@@ -31,8 +71,7 @@ impl<'a> EndpointDraft<'a> {
 /// the most that there may be, none is judged for itself.
 pub fn validate_endpoints(
     drafts: &[EndpointDraft<'_>],
-    protocol: Protocol,
-    is_at_apex: bool,
+    surroundings: Surroundings,
     violations: &mut Violations,
 ) {
     if drafts.len() > limits::ENDPOINTS_MAX {
@@ -44,16 +83,22 @@ pub fn validate_endpoints(
     let mut names = BTreeSet::new();
     let mut priorities = BTreeMap::new();
     let mut addresses = BTreeMap::new();
-    let first = drafts.iter().find_map(|draft| draft.target);
-    for draft in drafts.iter().take(limits::ENDPOINTS_MAX) {
+    let first = drafts.iter().find_map(|draft| draft.resolved.target);
+    let drafts = &drafts[..drafts.len().min(limits::ENDPOINTS_MAX)];
+    for draft in drafts {
         violations.within(&draft.path, |violations| {
             check_name(draft, &mut names, violations);
-            check_target(draft, first, is_at_apex, &mut addresses, violations);
+            check_target(draft, first, surroundings.is_at_apex, &mut addresses, violations);
+            check_kind(draft, surroundings.is_at_apex, violations);
             check_priority(draft, &mut priorities, violations);
             let weight = u64::from(draft.endpoint.effective_weight());
             violations.range("weight", weight, 1, limits::WEIGHT_MAX.into());
-            check_headers(&draft.endpoint.headers, protocol, violations);
+            check_headers(&draft.endpoint.headers, surroundings.protocol, violations);
         });
+    }
+    check_mappings(drafts, violations);
+    if let Some(routing) = surroundings.routing {
+        check_method(routing, drafts, violations);
     }
 }
 
@@ -73,10 +118,11 @@ fn check_target<'a>(
     seen: &mut BTreeMap<&'a Target, &'a Caseless>,
     violations: &mut Violations,
 ) {
-    let Some(target) = draft.target else { return };
+    let Some(target) = draft.resolved.target else { return };
+    let field = draft.target_field();
     if is_at_apex && !target.is_address() {
         violations.add(
-            "target",
+            field,
             format!("'{target}' is a name: at the zone's apex only addresses can stand beside SOA and NS"),
         );
     }
@@ -84,7 +130,7 @@ fn check_target<'a>(
         let (this, others) =
             if target.is_address() { ("an address", "names") } else { ("a name", "addresses") };
         violations.add(
-            "target",
+            field,
             format!("'{target}' is {this}, but others are {others}: a profile has one or the other"),
         );
     }
@@ -92,7 +138,42 @@ fn check_target<'a>(
         return;
     }
     if let Some(other) = seen.insert(target, &draft.endpoint.name) {
-        violations.add("target", format!("{target} is the address of '{other}' already"));
+        violations.add(field, format!("{target} is the address of '{other}' already"));
+    }
+}
+
+/// What only some kinds of endpoint may have (SET-14, SET-18, SET-19, DNS-16).
+fn check_kind(draft: &EndpointDraft<'_>, is_at_apex: bool, violations: &mut Violations) {
+    let endpoint = draft.endpoint;
+    match &endpoint.kind {
+        EndpointKind::External(_) => {}
+        EndpointKind::Service(_) if endpoint.location.is_some() => {
+            violations.add("location", "a service endpoint lives where its service does; set it there");
+        }
+        EndpointKind::Service(_) => {}
+        EndpointKind::Nested(child) => {
+            check_minima(child, violations);
+            if endpoint.always_serve {
+                violations.add("always_serve", "is not for nested endpoints: they follow their child");
+            }
+            if is_at_apex {
+                violations.add(
+                    "nested",
+                    format!(
+                        "'{}' may come to answer with a name: at the zone's apex only addresses can stand beside \
+                         SOA and NS",
+                        child.profile
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// SET-19. A minimum that the child cannot reach is allowed, and warned about.
+fn check_minima(child: &Child, violations: &mut Violations) {
+    if child.effective_endpoints_min() == 0 {
+        violations.add("endpoints_min", "0 is too low; at least 1 endpoint of the child must be available");
     }
 }
 
@@ -118,11 +199,13 @@ mod tests {
         Endpoint {
             id: EndpointId(1),
             name: Caseless::new(name),
-            target: parse_target(target).unwrap(),
+            kind: EndpointKind::External(parse_target(target).unwrap()),
             enabled: true,
             priority,
             weight: None,
             location: None,
+            geo: Vec::new(),
+            subnets: Vec::new(),
             always_serve: false,
             headers: Vec::new(),
             revision: Revision(0),
@@ -130,14 +213,15 @@ mod tests {
         }
     }
 
+    fn own(endpoint: &Endpoint) -> Resolved<'_> {
+        Resolved { target: endpoint.target(), location: endpoint.location.as_ref() }
+    }
+
     fn faults(endpoints: &[Endpoint], is_at_apex: bool) -> Vec<String> {
-        let drafts: Vec<_> = endpoints
-            .iter()
-            .enumerate()
-            .map(|(place, endpoint)| EndpointDraft::complete(format!("endpoints[{place}]"), endpoint))
-            .collect();
+        let surroundings =
+            Surroundings { routing: Some(Routing::Priority), protocol: Protocol::Http, is_at_apex };
         let mut violations = Violations::new();
-        validate_endpoints(&drafts, Protocol::Http, is_at_apex, &mut violations);
+        validate_endpoints(&EndpointDraft::all(endpoints, own), surroundings, &mut violations);
         violations.into_vec().iter().map(ToString::to_string).collect()
     }
 
@@ -205,12 +289,16 @@ mod tests {
     #[test]
     fn val_1_nothing_is_said_of_what_could_not_be_read() {
         let [first, second] = [endpoint("e1", "192.0.2.1", 1), endpoint("e2", "a.example", 1)];
-        let drafts = [
-            EndpointDraft::complete("endpoints[0]".into(), &first),
-            EndpointDraft { path: "endpoints[1]".into(), endpoint: &second, target: None, priority: None },
-        ];
+        let unread = |path: &str, endpoint| EndpointDraft {
+            path: path.into(),
+            endpoint,
+            resolved: Resolved::default(),
+            priority: None,
+        };
+        let drafts = [unread("endpoints[0]", &first), unread("endpoints[1]", &second)];
+        let surroundings = Surroundings { routing: None, protocol: Protocol::Http, is_at_apex: true };
         let mut violations = Violations::new();
-        validate_endpoints(&drafts, Protocol::Http, true, &mut violations);
+        validate_endpoints(&drafts, surroundings, &mut violations);
         assert!(violations.is_empty());
     }
 }

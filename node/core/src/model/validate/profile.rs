@@ -1,32 +1,55 @@
 //! A profile as a whole (SET-2), and what is allowed in one but probably not meant (VAL-5).
 
-use super::endpoint::{EndpointDraft, validate_endpoints};
+use super::endpoint::{EndpointDraft, Surroundings, validate_endpoints};
 use super::monitor::{check_monitor, duration};
 use super::name::check_profile_name;
-use crate::model::{Profile, RelativeName, Violations, profile_limits as limits};
+use crate::model::{Endpoint, Place, Profile, Resolved, Routing, Violations, profile_limits as limits};
 
-/// Judges a whole profile, as it would be stored.
-pub fn validate_profile(profile: &Profile, violations: &mut Violations) {
+/// Judges a whole profile, as it would be stored; `resolve` looks its endpoints' targets and locations up.
+pub fn validate_profile<'a>(
+    profile: &'a Profile,
+    resolve: impl Fn(&'a Endpoint) -> Resolved<'a>,
+    violations: &mut Violations,
+) {
     validate_settings(profile, violations);
-    let drafts: Vec<_> = profile
-        .endpoints
-        .iter()
-        .enumerate()
-        .map(|(place, endpoint)| EndpointDraft::complete(format!("endpoints[{place}]"), endpoint))
-        .collect();
-    let is_at_apex = profile.relative_name == RelativeName::Apex;
-    validate_endpoints(&drafts, profile.monitor.protocol, is_at_apex, violations);
+    validate_endpoints(
+        &EndpointDraft::all(&profile.endpoints, resolve),
+        Surroundings::from(profile),
+        violations,
+    );
 }
 
 /// Judges everything of a profile but its endpoints.
 pub fn validate_settings(profile: &Profile, violations: &mut Violations) {
     check_profile_name("name", profile.name.as_str(), violations);
     violations.range("ttl", profile.effective_ttl().into(), 0, limits::TTL_MAX.into());
+    violations.range("max_return", profile.effective_max_return().into(), 1, limits::RETURN_MAX.into());
     violations.within("monitor", |violations| check_monitor(&profile.monitor, violations));
 }
 
 /// What is allowed in a profile but probably not meant (VAL-5).
 pub fn warn_profile(profile: &Profile, warnings: &mut Violations) {
+    warn_ttl(profile, warnings);
+    let mut endpoints = profile.endpoints.iter();
+    match profile.routing {
+        Routing::Geographic if !endpoints.any(|endpoint| endpoint.geo.contains(&Place::WORLD)) => {
+            warnings.add(
+                "endpoints",
+                "none has WORLD: clients from anywhere else, or from nowhere known, get no answer",
+            );
+        }
+        Routing::Subnet if endpoints.all(|endpoint| !endpoint.subnets.is_empty()) => {
+            warnings.add(
+                "endpoints",
+                "none is without subnets: there is no fallback, and resolvers may keep the empty answer of one \
+                 client for all of theirs (RFC 7871 §7.4)",
+            );
+        }
+        _ => {}
+    }
+}
+
+fn warn_ttl(profile: &Profile, warnings: &mut Violations) {
     /// Above this many detection times the TTL, not the probing, decides how long an outage lasts.
     const DETECTION_TIMES_MAX: u64 = 10;
     let monitor = &profile.monitor;
@@ -48,7 +71,7 @@ pub fn warn_profile(profile: &Profile, warnings: &mut Violations) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Caseless, Monitor, Name, ProfileId, Revision, Routing};
+    use crate::model::{Caseless, Monitor, Name, ProfileId, RelativeName, Revision};
 
     fn profile(ttl: Option<u32>) -> Profile {
         let zone = Name::parse("example.com").unwrap();
@@ -60,6 +83,7 @@ mod tests {
             relative_name: RelativeName::Apex,
             routing: Routing::Priority,
             ttl,
+            max_return: None,
             enabled: true,
             monitor: Monitor::default(),
             endpoints: Vec::new(),
@@ -73,7 +97,7 @@ mod tests {
             [(None, 0), (Some(0), 0), (Some(2_147_483_647), 0), (Some(2_147_483_648), 1), (Some(u32::MAX), 1)]
         {
             let mut violations = Violations::new();
-            validate_profile(&profile(ttl), &mut violations);
+            validate_profile(&profile(ttl), |_| Resolved::default(), &mut violations);
             assert_eq!(violations.into_vec().len(), wrong, "{ttl:?}");
         }
     }
@@ -83,7 +107,7 @@ mod tests {
         let mut profile = profile(None);
         profile.monitor.timeout_ms = Some(4_999);
         let mut violations = Violations::new();
-        validate_profile(&profile, &mut violations);
+        validate_profile(&profile, |_| Resolved::default(), &mut violations);
         let found = violations.into_vec();
         assert_eq!(found[0].to_string(), "monitor.timeout: 4999ms is outside 5s–10s for the interval 30s");
     }

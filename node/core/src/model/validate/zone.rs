@@ -102,6 +102,7 @@ mod tests {
                 })
                 .collect(),
             mailbox: None,
+            ecs: true,
             revision: Revision(0),
         };
         let mut violations = Violations::new();

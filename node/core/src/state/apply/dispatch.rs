@@ -1,7 +1,7 @@
 //! From a command to the file that carries it out.
 
 use super::step::Step;
-use super::{agent, endpoint, outcomes, profile, region, remember, zone};
+use super::{agent, endpoint, outcomes, profile, region, remember, service, zone};
 use crate::state::{Action, Applied, Command, Context, Rejection, State};
 
 /// Carries `command` out on `state`: a pure function, so that every member comes to the same state.
@@ -14,7 +14,7 @@ pub fn apply(state: &State, context: Context, command: &Command) -> Applied {
     }
     let mut step = Step::new(state, context, &command.author);
     let accepted = dispatch(&mut step, &command.action);
-    let mut applied = step.close(state, accepted);
+    let mut applied = step.close(accepted);
     remember::keep(&mut applied.state, command.id, &applied.reply);
     applied
 }
@@ -44,6 +44,13 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
         Action::RemoveEndpoint { profile, name, if_revision } => {
             endpoint::remove(step, profile, name, *if_revision)
         }
+        Action::RegisterService { name, fields, if_revision } => {
+            service::register(step, name, fields, *if_revision)
+        }
+        Action::SwitchService { name, is_running, if_revision } => {
+            service::switch(step, name, *is_running, *if_revision)
+        }
+        Action::DeleteService { name, if_revision } => service::delete(step, name, *if_revision),
         Action::SetRegion(region) => region::set(step, region),
         Action::DeleteRegion { name, if_revision } => region::delete(step, name, *if_revision),
         Action::OpenSession { agent, region, run, version, member } => {

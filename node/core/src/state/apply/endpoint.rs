@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use super::kind::{read_kind, read_minima};
 use super::lookup;
-use super::lookup::{check_revision, hint};
+use super::lookup::{check_revision, no_such};
+use super::mapping::read_mapping;
 use super::profile::store;
 use super::step::Step;
 use crate::model::{
-    Caseless, Edit, Endpoint, EndpointDraft, EndpointId, EndpointPatch, Name, Profile, RelativeName,
-    Revision, Target, Violations, parse_target, profile_limits as limits, quote, validate_endpoints,
+    Caseless, Edit, Endpoint, EndpointDraft, EndpointId, EndpointKind, EndpointPatch, Name, Profile,
+    Resolved, Revision, Surroundings, Target, Violations, parse_target, profile_limits as limits, quote,
+    validate_endpoints,
 };
-use crate::state::Rejection;
+use crate::state::{Rejection, State};
 
 pub(super) fn add(
     step: &mut Step<'_>,
@@ -79,24 +82,19 @@ fn judge_alone(
     fields: &EndpointPatch,
 ) -> Result<Endpoint, Rejection> {
     let mut violations = Violations::new();
-    let mut reading = read_endpoint(step, name, before, fields, &mut violations);
+    let mut reading = read_endpoint(step, profile, name, before, fields, &mut violations);
     if reading.priority.is_none() {
         reading.priority = Some(next_priority(others.iter().map(|other| other.priority)));
     }
     // The wish comes last, so that what it breaks together with another is noted at its own field.
-    let mut drafts: Vec<EndpointDraft<'_>> = others
-        .iter()
-        .enumerate()
-        .map(|(place, other)| EndpointDraft::complete(format!("endpoints[{place}]"), other))
-        .collect();
-    drafts.push(reading.draft(String::new()));
-    let is_at_apex = profile.relative_name == RelativeName::Apex;
-    validate_endpoints(&drafts, profile.monitor.protocol, is_at_apex, &mut violations);
+    let mut drafts = EndpointDraft::all(others.iter().copied(), |other| step.state.resolve(other));
+    drafts.push(reading.draft(&step.state, String::new()));
+    validate_endpoints(&drafts, Surroundings::from(profile), &mut violations);
     if !violations.is_empty() {
         return Err(Rejection::Invalid(violations.into_vec()));
     }
     let endpoint = reading.into_endpoint();
-    warn_target(step, "target", &endpoint.target);
+    warn_endpoint(step, "", &endpoint);
     Ok(endpoint)
 }
 
@@ -115,41 +113,46 @@ fn next_priority(others: impl Iterator<Item = u32>) -> u32 {
 /// An endpoint as far as it could be read.
 pub(super) struct Reading {
     endpoint: Endpoint,
-    target: Option<Target>,
+    /// Is its kind what was wished? Else something else stands in its place.
+    is_kind_read: bool,
     /// Its priority, as long as it has one.
     pub(super) priority: Option<u32>,
 }
 
 impl Reading {
     /// For judging, at `path`.
-    pub(super) fn draft(&self, path: String) -> EndpointDraft<'_> {
-        EndpointDraft {
-            path,
-            endpoint: &self.endpoint,
-            target: self.target.as_ref(),
-            priority: self.priority,
-        }
+    pub(super) fn draft<'a>(&'a self, state: &'a State, path: String) -> EndpointDraft<'a> {
+        let resolved = match self.is_kind_read {
+            true => state.resolve(&self.endpoint),
+            false => Resolved { target: None, location: self.endpoint.location.as_ref() },
+        };
+        EndpointDraft { path, endpoint: &self.endpoint, resolved, priority: self.priority }
     }
 
     /// The endpoint, once nothing was found wrong with it.
     pub(super) fn into_endpoint(self) -> Endpoint {
-        let target = self.target.expect("a target that cannot be read is a violation");
         let priority = self.priority.expect("a priority that is missing is a violation");
-        Endpoint { target, priority, ..self.endpoint }
+        Endpoint { priority, ..self.endpoint }
     }
 }
 
-/// Carries the wish out on `before`, or on a new endpoint, and notes what cannot be read, or not from the profile
-/// alone.
+/// Carries the wish for an endpoint of `profile` out on `before`, or on a new endpoint, and notes what cannot be read,
+/// or not from the profile alone.
 pub(super) fn read_endpoint(
     step: &mut Step<'_>,
+    profile: &Profile,
     name: &str,
     before: Option<&Endpoint>,
     fields: &EndpointPatch,
     violations: &mut Violations,
 ) -> Reading {
     let mut endpoint = before.cloned().unwrap_or_else(|| blank(step, name));
-    let target = read_target(before, &fields.target, violations);
+    let kind = read_kind(&step.state, profile, before.map(|before| &before.kind), fields, violations);
+    let is_kind_read = kind.is_some();
+    if let Some(mut kind) = kind {
+        read_minima(&mut kind, fields, violations);
+        endpoint.kind = kind;
+    }
     let mut priority = before.map(|before| before.priority);
     fields.priority.apply(&mut priority);
     fields.enabled.apply_or(&mut endpoint.enabled, true);
@@ -159,25 +162,28 @@ pub(super) fn read_endpoint(
     match &fields.location {
         Edit::Keep => {}
         Edit::Clear => endpoint.location = None,
-        Edit::Set(text) => endpoint.location = read_location(step, text, violations),
+        Edit::Set(text) => endpoint.location = Some(read_location(step, text, violations)),
     }
+    read_mapping(&mut endpoint, fields, violations);
     let was_always_served = before.is_some_and(|before| before.always_serve);
     if endpoint.always_serve && !was_always_served && !endpoint.enabled {
         violations.add("always_serve", "can be switched on only while the endpoint is enabled");
     }
-    Reading { endpoint, target, priority }
+    Reading { endpoint, is_kind_read, priority }
 }
 
-/// A new endpoint with nothing in it. Target and priority stand for what is still to be read.
+/// A new endpoint with nothing in it. Kind and priority stand for what is still to be read.
 fn blank(step: &mut Step<'_>, name: &str) -> Endpoint {
     Endpoint {
         id: EndpointId(step.next_id()),
         name: Caseless::new(name),
-        target: Target::Name(Name::root()),
+        kind: EndpointKind::External(Target::Name(Name::root())),
         enabled: true,
         priority: 0,
         weight: None,
         location: None,
+        geo: Vec::new(),
+        subnets: Vec::new(),
         always_serve: false,
         headers: Vec::new(),
         revision: step.revision,
@@ -185,8 +191,9 @@ fn blank(step: &mut Step<'_>, name: &str) -> Endpoint {
     }
 }
 
-fn read_target(
-    before: Option<&Endpoint>,
+/// SET-20: the wish for a target that was `before`; `None` if it could not be read.
+pub(super) fn read_target(
+    before: Option<&Target>,
     edit: &Edit<String>,
     violations: &mut Violations,
 ) -> Option<Target> {
@@ -194,7 +201,7 @@ fn read_target(
         (Edit::Set(text), _) => parse_target(text)
             .map_err(|fault| violations.add("target", format!("{} {fault}", quote(text))))
             .ok(),
-        (Edit::Keep, Some(before)) => Some(before.target.clone()),
+        (Edit::Keep, Some(before)) => Some(before.clone()),
         (Edit::Keep, None) | (Edit::Clear, _) => {
             violations.add("target", "is required: a DNS name, an IPv4 or an IPv6 address");
             None
@@ -202,24 +209,46 @@ fn read_target(
     }
 }
 
-/// SET-14: a known region, under the letters that it was given.
-fn read_location(step: &Step<'_>, text: &str, violations: &mut Violations) -> Option<Caseless> {
+/// SET-14: a known region, under the letters that it was given; of an unknown one the wish itself, which goes nowhere.
+pub(super) fn read_location(step: &Step<'_>, text: &str, violations: &mut Violations) -> Caseless {
     let name = Caseless::new(text);
     if let Some(region) = step.state.regions.get(&name) {
-        return Some(region.name.clone());
+        return region.name.clone();
     }
-    let meant = hint(&name, &step.state.regions).map(|near| format!("; did you mean '{near}'?"));
-    let shown = quote(text);
-    violations.add("location", format!("there is no region {shown}{}", meant.unwrap_or_default()));
-    None
+    violations.add("location", no_such("region", &name, &step.state.regions));
+    name
 }
 
-/// VAL-5: a target that we would have to answer for ourselves.
-pub(super) fn warn_target(step: &mut Step<'_>, field: &str, target: &Target) {
-    if let Target::Name(name) = target
-        && let Some(zone) = step.state.enclosing_zone(name)
-    {
-        step.warnings
-            .add(field, format!("'{name}' lies in the zone '{}', which this cluster answers for", zone.name));
-    }
+/// What is allowed in an endpoint but probably not meant (VAL-5): a target that we would have to answer for ourselves,
+/// and minima that its child has too few endpoints for.
+pub(super) fn warn_endpoint(step: &mut Step<'_>, path: &str, endpoint: &Endpoint) {
+    let Step { state, warnings, .. } = step;
+    warnings.within(path, |warnings| match &endpoint.kind {
+        EndpointKind::External(Target::Name(name)) => {
+            if let Some(zone) = state.enclosing_zone(name) {
+                let zone = &zone.name;
+                warnings.add(
+                    "target",
+                    format!("'{name}' lies in the zone '{zone}', which this cluster answers for"),
+                );
+            }
+        }
+        EndpointKind::Nested(child) => {
+            let has = state.profile(&child.profile).map_or(0, |below| below.endpoints.len());
+            for (field, min) in [
+                ("endpoints_min", child.effective_endpoints_min()),
+                ("endpoints_min_v4", child.effective_endpoints_min_v4()),
+                ("endpoints_min_v6", child.effective_endpoints_min_v6()),
+            ] {
+                if usize::try_from(min).is_ok_and(|min| min > has) {
+                    let child = &child.profile;
+                    warnings.add(
+                        field,
+                        format!("{min} can never be available: the profile '{child}' has {has} endpoints"),
+                    );
+                }
+            }
+        }
+        EndpointKind::External(_) | EndpointKind::Service(_) => {}
+    });
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::model::{Agent, Caseless, Endpoint, Name, Profile, Region, Revision, Zone, nearest, shorten};
+use crate::model::{
+    Agent, Caseless, Endpoint, Name, Profile, Region, Revision, Service, Zone, nearest, quote, shorten,
+};
 use crate::state::{Rejection, State};
 
 /// How many names before and behind the wrong one, in their order, are looked at for a hint: likeness begins at the
@@ -39,6 +41,11 @@ pub(super) fn endpoint<'a>(profile: &'a Profile, name: &str) -> Result<(usize, &
         let hint = nearest(name, names).map(within);
         Rejection::NotFound { noun: "endpoint", name: within(name), hint }
     })
+}
+
+pub(super) fn service(state: &State, name: &str) -> Result<Arc<Service>, Rejection> {
+    let key = Caseless::new(name);
+    state.services.get(&key).cloned().ok_or_else(|| missing("service", &key, &state.services))
 }
 
 pub(super) fn region(state: &State, name: &str) -> Result<Arc<Region>, Rejection> {
@@ -78,8 +85,14 @@ pub(super) fn name_some(names: impl IntoIterator<Item = String>) -> Vec<String> 
 }
 
 /// The name that a missing one was probably meant to be, among its neighbours in the map.
-pub(super) fn hint<V: Clone>(name: &Caseless, known: &OrdMap<Caseless, V>) -> Option<String> {
+fn hint<V: Clone>(name: &Caseless, known: &OrdMap<Caseless, V>) -> Option<String> {
     nearest(name.as_str(), near_keys(known, name).map(Caseless::as_str)).map(str::to_owned)
+}
+
+/// What is wrong with a field that names something that is not there.
+pub(super) fn no_such<V: Clone>(noun: &str, name: &Caseless, known: &OrdMap<Caseless, V>) -> String {
+    let meant = hint(name, known).map(|near| format!("; did you mean '{near}'?"));
+    format!("there is no {noun} {}{}", quote(name.as_str()), meant.unwrap_or_default())
 }
 
 fn missing<V: Clone>(noun: &'static str, name: &Caseless, known: &OrdMap<Caseless, V>) -> Rejection {

@@ -3,13 +3,17 @@
 mod agent;
 mod dispatch;
 mod endpoint;
+mod kind;
 mod lookup;
+mod mapping;
 mod names;
+mod nesting;
 mod outcomes;
 mod profile;
 mod propagate;
 mod region;
 mod remember;
+mod service;
 mod step;
 mod zone;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::step::Step;
-use crate::health::{Patience, Tally, is_probed};
+use crate::health::{Patience, Tally};
 use crate::model::{Agent, AgentRun, Caseless};
 use crate::state::{EventCause, ReportedOutcome};
 
@@ -26,7 +26,7 @@ fn count(step: &mut Step<'_>, agent: &Arc<Agent>, reported: &ReportedOutcome) ->
     let profile = step.state.profiles.get(&health.profile)?.clone();
     let endpoint = profile.endpoint_by_id(id)?;
     let is_late = reported.age_ms > profile.monitor.verdict_expiry_ms();
-    if is_late || !is_probed(&profile, endpoint) || reported.check != endpoint.check_revision {
+    if is_late || !step.state.is_probed(&profile, endpoint) || reported.check != endpoint.check_revision {
         return None;
     }
     let before = health.tallies.get(&agent.name);
@@ -44,6 +44,7 @@ fn count(step: &mut Step<'_>, agent: &Arc<Agent>, reported: &ReportedOutcome) ->
             |regions| EventCause::Outcome { agent: agent.name.clone(), outcome: reported.outcome, regions };
         if step.conclude(&profile, id, cause) {
             step.refresh_profile(&profile, EventCause::Endpoints);
+            step.ascend([profile.id].into());
         }
     }
     Some(())

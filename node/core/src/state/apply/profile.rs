@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use super::endpoint::{Reading, read_endpoint, warn_target};
-use super::lookup::check_revision;
+use super::endpoint::{Reading, read_endpoint, warn_endpoint};
+use super::lookup::{check_revision, name_some};
 use super::step::Step;
 use super::{lookup, names};
-use crate::health::{Check, is_probed};
 use crate::model::{
     Caseless, Edit, Endpoint, EndpointDraft, EndpointPatch, Name, Profile, ProfileId, ProfilePatch,
-    RelativeName, Revision, Routing, Violations, Zone, profile_limits as limits, validate_endpoints,
-    validate_profile, validate_settings, warn_profile,
+    RelativeName, Revision, Routing, Surroundings, Violations, Zone, profile_limits as limits,
+    validate_endpoints, validate_profile, validate_settings, warn_profile,
 };
-use crate::state::{Change, Rejection};
+use crate::state::{Change, EventCause, Rejection};
 
 /// What [`crate::state::Action::CreateProfile`] says.
 pub(super) struct Wish<'a> {
@@ -36,14 +35,18 @@ pub(super) fn create(step: &mut Step<'_>, wish: Wish<'_>) -> Result<(), Rejectio
     let mut profile = blank(step, name, &zone, relative_name, full_name);
     read_settings(&mut profile, wish.fields, true, &mut violations);
     validate_settings(&profile, &mut violations);
-    let is_at_apex = is_placed && profile.relative_name == RelativeName::Apex;
-    let readings = read_endpoints(step, wish.endpoints, &mut violations);
+    let readings = read_endpoints(step, &profile, wish.endpoints, &mut violations);
     let drafts: Vec<EndpointDraft<'_>> = readings
         .iter()
         .enumerate()
-        .map(|(place, reading)| reading.draft(format!("endpoints[{place}]")))
+        .map(|(place, reading)| reading.draft(&step.state, format!("endpoints[{place}]")))
         .collect();
-    validate_endpoints(&drafts, profile.monitor.protocol, is_at_apex, &mut violations);
+    let surroundings = Surroundings {
+        routing: matches!(wish.fields.routing, Edit::Set(_)).then_some(profile.routing),
+        is_at_apex: is_placed && profile.relative_name == RelativeName::Apex,
+        ..Surroundings::from(&profile)
+    };
+    validate_endpoints(&drafts, surroundings, &mut violations);
     if !violations.is_empty() {
         return Err(Rejection::Invalid(violations.into_vec()));
     }
@@ -70,7 +73,7 @@ pub(super) fn update(
         // The switch to tcp drops what only http has; an endpoint's headers cannot be named by this change.
         after.endpoints.iter_mut().for_each(|endpoint| endpoint.headers.clear());
     }
-    validate_profile(&after, &mut violations);
+    validate_profile(&after, |endpoint| step.state.resolve(endpoint), &mut violations);
     if !violations.is_empty() {
         return Err(Rejection::Invalid(violations.into_vec()));
     }
@@ -86,6 +89,12 @@ pub(super) fn delete(
 ) -> Result<(), Rejection> {
     let profile = lookup::profile(&step.state, name)?;
     check_revision("profile", &profile.name, profile.revision, if_revision)?;
+    let parents = step.state.references.parents(profile.id).map(|parent| step.profile_by_id(parent));
+    let by = name_some(parents.map(|parent| format!("profile '{}'", parent.name)));
+    if !by.is_empty() {
+        return Err(Rejection::InUse { noun: "profile", name: profile.name.to_string(), by });
+    }
+    step.state.unrefer(&profile);
     step.state.profile_ids.remove(&profile.name);
     step.state.owners.remove(&profile.full_name.tree_key());
     step.state.profiles.remove(&profile.id);
@@ -94,38 +103,51 @@ pub(super) fn delete(
     Ok(())
 }
 
-/// Puts `after` in the place of `before`, with its own revision and those of its endpoints and their checks, and with
-/// what follows for their health. Nothing happens if they are alike.
+/// Puts `after` in the place of `before`, with its own and its changed endpoints' revisions and with what follows.
+/// Nothing happens if they are alike.
 pub(super) fn store(step: &mut Step<'_>, before: Option<&Profile>, mut after: Profile) {
     if before == Some(&after) {
         return;
     }
     after.revision = step.revision;
-    let goes_on: Vec<bool> =
-        after.endpoints.iter().map(|endpoint| keeps_check(before, &after, endpoint)).collect();
-    for (endpoint, goes_on) in after.endpoints.iter_mut().zip(goes_on) {
+    for endpoint in &mut after.endpoints {
         if before.and_then(|before| before.endpoint_by_id(endpoint.id)) != Some(endpoint) {
             endpoint.revision = step.revision;
         }
+    }
+    let author = step.author.to_owned();
+    put(step, before, after, &EventCause::Configuration { author });
+}
+
+/// Puts `after` in the place of `before`, with its checks' revisions and with what follows for health and for the
+/// profiles above. It may be the same, but for what its services come to.
+pub(super) fn put(step: &mut Step<'_>, before: Option<&Profile>, mut after: Profile, cause: &EventCause) {
+    let goes_on: Vec<bool> =
+        after.endpoints.iter().map(|endpoint| keeps_check(step, before, &after, endpoint)).collect();
+    for (endpoint, goes_on) in after.endpoints.iter_mut().zip(goes_on) {
         if !goes_on {
             endpoint.check_revision = step.revision;
         }
     }
     let after = Arc::new(after);
+    if let Some(before) = before {
+        step.state.unrefer(before);
+    }
+    step.state.refer(&after);
     step.state.profiles.insert(after.id, after.clone());
     step.note(Change::Profile(after.id));
-    step.settle(before, &after);
+    step.settle(before, &after, cause);
 }
 
 /// Does what agents ask of `endpoint`, one of `after`, go on as it was (STA-11)? Not if it is new, asked otherwise, or
 /// no longer asked; what is not asked before and after has nothing that could end.
-fn keeps_check(before: Option<&Profile>, after: &Profile, endpoint: &Endpoint) -> bool {
+fn keeps_check(step: &Step<'_>, before: Option<&Profile>, after: &Profile, endpoint: &Endpoint) -> bool {
     let Some(before) = before else { return false };
     let Some(earlier) = before.endpoint_by_id(endpoint.id) else { return false };
-    match (is_probed(before, earlier), is_probed(after, endpoint)) {
-        (true, true) => Check::of(after, endpoint).continues(&Check::of(before, earlier)),
-        (true, false) => false,
-        (false, _) => true,
+    match (step.original.check(before, earlier), step.state.check(after, endpoint)) {
+        (Some(earlier), Some(check)) => check.continues(&earlier),
+        (Some(_), None) => false,
+        (None, _) => true,
     }
 }
 
@@ -145,6 +167,7 @@ fn blank(
         full_name,
         routing: Routing::Priority,
         ttl: None,
+        max_return: None,
         enabled: true,
         monitor: Default::default(),
         endpoints: Vec::new(),
@@ -163,6 +186,7 @@ fn read_settings(profile: &mut Profile, fields: &ProfilePatch, is_new: bool, vio
         }
     }
     fields.ttl.apply(&mut profile.ttl);
+    fields.max_return.apply(&mut profile.max_return);
     fields.enabled.apply_or(&mut profile.enabled, true);
     fields.monitor.apply(&mut profile.monitor);
 }
@@ -171,6 +195,7 @@ fn read_settings(profile: &mut Profile, fields: &ProfilePatch, is_new: bool, vio
 /// there may be is not told of for itself.
 fn read_endpoints(
     step: &mut Step<'_>,
+    profile: &Profile,
     wishes: &[(String, EndpointPatch)],
     violations: &mut Violations,
 ) -> Vec<Reading> {
@@ -181,7 +206,7 @@ fn read_endpoints(
         let mut unheard = Violations::new();
         let heard = if place < limits::ENDPOINTS_MAX { &mut *violations } else { &mut unheard };
         heard.within(&format!("endpoints[{place}]"), |violations| {
-            let mut reading = read_endpoint(step, name, None, fields, violations);
+            let mut reading = read_endpoint(step, profile, name, None, fields, violations);
             if some_have && reading.priority.is_none() {
                 violations.add("priority", "is missing; priorities are given on all endpoints or on none");
             } else if !some_have {
@@ -196,6 +221,6 @@ fn read_endpoints(
 fn warn(step: &mut Step<'_>, profile: &Profile) {
     warn_profile(profile, &mut step.warnings);
     for (place, endpoint) in profile.endpoints.iter().enumerate() {
-        warn_target(step, &format!("endpoints[{place}].target"), &endpoint.target);
+        warn_endpoint(step, &format!("endpoints[{place}]"), endpoint);
     }
 }

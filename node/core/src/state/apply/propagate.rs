@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::nesting;
 use super::step::Step;
-use crate::health::{
-    EndpointHealth, Judgement, RegionalVerdict, Tallies, endpoint_status, is_probed, judge, profile_status,
-};
+use crate::health::{EndpointHealth, Judgement, RegionalVerdict, Tallies, judge, profile_status};
 use crate::model::{Caseless, Endpoint, EndpointId, Profile, ProfileId, Timestamp};
 use crate::state::{EventCause, EventStatus, ProfileHealth, Subject};
 
 impl Step<'_> {
-    /// What a new or changed profile means for the health of its endpoints and for its own status (STA-11).
+    /// What a new or changed profile, or a changed service of one, means for the health of its endpoints, for its own
+    /// status and for the profiles above it (STA-10, STA-11). `cause` is whatever changed it.
     ///
     /// | endpoint | counts | last conclusion |
     /// |---|---|---|
@@ -19,7 +19,7 @@ impl Step<'_> {
     /// | its check goes on | kept | kept |
     /// | another check | cleared | kept, stale from now on |
     /// | left the probed set | cleared | cleared |
-    pub(super) fn settle(&mut self, before: Option<&Profile>, after: &Profile) {
+    pub(super) fn settle(&mut self, before: Option<&Profile>, after: &Profile, cause: &EventCause) {
         for gone in before.into_iter().flat_map(|before| &before.endpoints) {
             if after.endpoint_by_id(gone.id).is_none() {
                 self.state.health.remove(&gone.id);
@@ -29,18 +29,34 @@ impl Step<'_> {
             match before.and_then(|before| before.endpoint_by_id(endpoint.id)) {
                 None => self.start_health(after, endpoint),
                 Some(earlier) if earlier.check_revision == endpoint.check_revision => {}
-                Some(_) if is_probed(after, endpoint) => self.restart_counts(endpoint.id),
+                Some(_) if self.state.is_probed(after, endpoint) => self.restart_counts(endpoint.id),
                 Some(_) => self.forget_conclusion(endpoint.id),
             }
-            let author = self.author;
-            self.refresh_endpoint(after, endpoint, || EventCause::Configuration {
-                author: author.to_owned(),
-            });
+            self.refresh_endpoint(after, endpoint, || cause.clone());
         }
         let is_switched = before.is_some_and(|before| before.enabled != after.enabled);
-        let author = self.author.to_owned();
-        let cause = if is_switched { EventCause::Configuration { author } } else { EventCause::Endpoints };
-        self.refresh_profile(after, cause);
+        self.refresh_profile(after, if is_switched { cause.clone() } else { EventCause::Endpoints });
+        self.ascend([after.id].into());
+    }
+
+    /// Puts the statuses in force that follow from those of the `changed` profiles, level by level upward (STA-10). No
+    /// profile is looked at before all that may change below it have been, and none twice.
+    pub(super) fn ascend(&mut self, mut changed: BTreeSet<ProfileId>) {
+        for id in nesting::above(&self.state, &changed) {
+            let profile = self.profile_by_id(id);
+            let mut is_changed = false;
+            for endpoint in &profile.endpoints {
+                let Some(child) = endpoint.child() else { continue };
+                if self.state.profile_ids.get(&child.profile).is_some_and(|child| changed.contains(child)) {
+                    let cause = || EventCause::Child { profile: child.profile.clone() };
+                    is_changed |= self.refresh_endpoint(&profile, endpoint, cause);
+                }
+            }
+            if is_changed {
+                self.refresh_profile(&profile, EventCause::Endpoints);
+                changed.insert(id);
+            }
+        }
     }
 
     /// Takes the health of a profile that is gone out of the state.
@@ -85,10 +101,11 @@ impl Step<'_> {
                 profiles.insert(profile.id);
             }
         }
-        for id in profiles {
-            let profile = self.profile_by_id(id);
+        for id in &profiles {
+            let profile = self.profile_by_id(*id);
             self.refresh_profile(&profile, EventCause::Endpoints);
         }
+        self.ascend(profiles);
     }
 
     /// Takes one agent's count of an endpoint away; returns the endpoint's profile if there was one.
@@ -147,8 +164,9 @@ impl Step<'_> {
         }
     }
 
-    /// Puts the endpoint's status in force that follows from its settings and its last conclusion (STA-8), with an
-    /// event if it is another.
+    /// Puts the endpoint's status in force that follows from its settings and from what it stands for (STA-8), with an
+    /// event if it is another. Returns whether anything changed that its profile's status, or the standing of an
+    /// endpoint above, may follow.
     fn refresh_endpoint(
         &mut self,
         profile: &Profile,
@@ -157,33 +175,38 @@ impl Step<'_> {
     ) -> bool {
         let context = self.context;
         let Some(health) = self.state.health.get(&endpoint.id) else { return false };
-        let before = health.status;
-        let status =
-            endpoint_status(endpoint.enabled, profile.enabled, endpoint.always_serve, health.judgement);
-        if before == status {
+        let (before, by_family_before) = (health.status, health.by_family);
+        let (status, by_family) = self.state.standing(profile, endpoint, health.judgement);
+        if (before, by_family_before) == (status, by_family) {
             return false;
         }
         if let Some(health) = self.health_mut(endpoint.id) {
-            health.status = status;
-            health.since = context.at;
-            health.since_index = context.index;
+            health.by_family = by_family;
+            if before != status {
+                health.status = status;
+                health.since = context.at;
+                health.since_index = context.index;
+            }
         }
         self.note_health(profile.id);
-        let subject = Subject::Endpoint { id: endpoint.id, name: endpoint.name.clone() };
-        let (from, to) = (EventStatus::Endpoint(before), EventStatus::Endpoint(status));
-        self.record_event(profile, subject, from, to, cause());
+        if before != status {
+            let subject = Subject::Endpoint { id: endpoint.id, name: endpoint.name.clone() };
+            let (from, to) = (EventStatus::Endpoint(before), EventStatus::Endpoint(status));
+            self.record_event(profile, subject, from, to, cause());
+        }
         true
     }
 
     /// A new endpoint has a status but no event: nothing changed.
     fn start_health(&mut self, profile: &Profile, endpoint: &Endpoint) {
-        let status = endpoint_status(endpoint.enabled, profile.enabled, endpoint.always_serve, None);
+        let (status, by_family) = self.state.standing(profile, endpoint, None);
         let health = EndpointHealth {
             profile: profile.id,
             tallies: Tallies::default(),
             judgement: None,
             stale_since: None,
             status,
+            by_family,
             since: self.context.at,
             since_index: self.context.index,
         };

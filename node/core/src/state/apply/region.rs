@@ -57,5 +57,10 @@ fn inhabitants<'a>(state: &'a State, region: &'a Caseless) -> impl Iterator<Item
             .filter(move |endpoint| endpoint.location.as_ref() == Some(region))
             .map(move |endpoint| format!("endpoint '{}/{}'", profile.name, endpoint.name))
     });
-    agents.chain(endpoints)
+    let services = state
+        .services
+        .values()
+        .filter(move |service| service.location.as_ref() == Some(region))
+        .map(|service| format!("service '{}'", service.name));
+    agents.chain(services).chain(endpoints)
 }

@@ -10,6 +10,8 @@ use crate::state::{
 
 /// The working copy of the state, which is thrown away if the command is refused or turns out to change nothing.
 pub(super) struct Step<'a> {
+    /// The state that the step started from.
+    pub(super) original: &'a State,
     /// The copy. Whoever changes it says so, by a change or by [`Step::mark_changed`].
     pub(super) state: State,
     /// The entry that the command stands in.
@@ -28,8 +30,9 @@ pub(super) struct Step<'a> {
 
 impl<'a> Step<'a> {
     /// A step that starts from `state`.
-    pub(super) fn new(state: &State, context: Context, author: &'a str) -> Self {
+    pub(super) fn new(state: &'a State, context: Context, author: &'a str) -> Self {
         Self {
+            original: state,
             state: state.clone(),
             context,
             author,
@@ -42,15 +45,15 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Ends the step: `before` with nothing done to it, unless the command was accepted and changed something.
-    pub(super) fn close(mut self, before: &State, accepted: Result<(), Rejection>) -> Applied {
+    /// Ends the step: the original state, unless the command was accepted and changed something.
+    pub(super) fn close(mut self, accepted: Result<(), Rejection>) -> Applied {
         let changed = match accepted {
             Err(rejection) => {
-                return Applied { state: before.clone(), reply: Err(rejection), changes: Vec::new() };
+                return Applied { state: self.original.clone(), reply: Err(rejection), changes: Vec::new() };
             }
             Ok(()) => self.is_changed,
         };
-        let mut state = before.clone();
+        let mut state = self.original.clone();
         if changed {
             state = self.state;
             state.counter = self.revision;

@@ -35,7 +35,9 @@ pub(super) fn create(step: &mut Step<'_>, text: &str, fields: &ZonePatch) -> Res
     let mailbox = read_mailbox(&fields.mailbox, None, &mut violations);
     match name {
         Some(name) if violations.is_empty() => {
-            store(step, Zone { name, name_servers, mailbox, revision: step.revision });
+            let mut ecs = true;
+            fields.ecs.apply_or(&mut ecs, true);
+            store(step, Zone { name, name_servers, mailbox, ecs, revision: step.revision });
             Ok(())
         }
         _ => Err(Rejection::Invalid(violations.into_vec())),
@@ -57,6 +59,7 @@ pub(super) fn update(
         Edit::Clear => read_name_servers(step, Some(&before.name), &[], &mut violations),
         Edit::Set(servers) => read_name_servers(step, Some(&before.name), servers, &mut violations),
     };
+    fields.ecs.apply_or(&mut after.ecs, true);
     after.mailbox = read_mailbox(&fields.mailbox, before.mailbox.as_ref(), &mut violations);
     if !violations.is_empty() {
         return Err(Rejection::Invalid(violations.into_vec()));

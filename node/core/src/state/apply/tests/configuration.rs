@@ -52,7 +52,7 @@ fn val_1_every_fault_is_found_at_once_and_nothing_is_stored() {
         faults(reply),
         [
             "relative_name: 'ns1.example.com' is a name server of the zone 'example.com', which gives its addresses",
-            "routing: is required: one of priority, weighted",
+            "routing: is required: one of priority, weighted, performance, geographic, multivalue, subnet",
             "name: '-web' must begin and end with a letter or a digit",
             "ttl: 4294967295 is outside 0–2147483647",
             "monitor.port: is required for tcp",
@@ -61,7 +61,7 @@ fn val_1_every_fault_is_found_at_once_and_nothing_is_stored() {
             "endpoints[1].target: 'https://a.example' has a scheme, a path or a port; only a DNS name or an address \
              is wanted here",
             "endpoints[1].priority: is missing; priorities are given on all endpoints or on none",
-            "endpoints[2].target: is required: a DNS name, an IPv4 or an IPv6 address",
+            "endpoints[2].target: is required: a DNS name, an IPv4 or an IPv6 address; or a profile as nested, or a service",
             "endpoints[2].location: there is no region 'r4'; did you mean 'r3'?",
             "endpoints[2].always_serve: can be switched on only while the endpoint is enabled",
             "endpoints[2].priority: is missing; priorities are given on all endpoints or on none",
@@ -138,7 +138,7 @@ fn val_1_a_lone_endpoint_is_judged_beside_the_others() {
 fn set_21_a_profile_of_one_endpoint_may_change_its_kind() {
     let mut cluster = Cluster::with_web(1);
     cluster.apply(update_endpoint("e1", target("a.example"))).unwrap();
-    assert_eq!(cluster.profile("web").endpoints[0].target.to_string(), "a.example");
+    assert_eq!(cluster.profile("web").endpoints[0].kind.to_string(), "a.example");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::health::{endpoint_status, is_probed, judge, profile_status, regional_verdicts};
+use crate::health::{judge, profile_status, regional_verdicts};
 use crate::model::{Caseless, Violations, validate_profile, validate_zone};
 use crate::state::{Applied, Change, Command, State, Subject};
 
@@ -68,7 +68,8 @@ pub(super) fn check_state(state: &State) {
     check_indexes(state);
     check_health(state);
     let mut violations = Violations::new();
-    state.profiles.values().for_each(|profile| validate_profile(profile, &mut violations));
+    let resolve = |endpoint| state.resolve(endpoint);
+    state.profiles.values().for_each(|profile| validate_profile(profile, resolve, &mut violations));
     state.zones.values().for_each(|zone| validate_zone(zone, &mut violations));
     assert_eq!(violations.into_vec(), [], "what is stored is valid");
     assert!(state.events.len() <= State::EVENTS_MAX);
@@ -95,6 +96,9 @@ fn check_indexes(state: &State) {
             assert!(endpoint.location.iter().all(|region| state.regions.contains_key(region)));
         }
     }
+    let mut rebuilt = state.clone();
+    rebuilt.rebuild_references().expect("no profile names what is not there");
+    assert_eq!(rebuilt.references, state.references);
     for agent in state.agents.values().filter(|agent| !agent.lost) {
         assert!(state.regions.contains_key(&agent.region), "{agent:?}");
     }
@@ -120,12 +124,11 @@ fn check_health(state: &State) {
                 }
                 None => assert_eq!(health.judgement.is_some(), health.stale_since.is_some()),
             }
-            if !is_probed(profile, endpoint) {
+            if !state.is_probed(profile, endpoint) {
                 assert!(health.tallies.is_empty() && health.judgement.is_none());
             }
-            let status =
-                endpoint_status(endpoint.enabled, profile.enabled, endpoint.always_serve, health.judgement);
-            assert_eq!(health.status, status);
+            let (status, by_family) = state.standing(profile, endpoint, health.judgement);
+            assert_eq!((health.status, health.by_family), (status, by_family));
             statuses.push(status);
         }
         let status = profile_status(profile.enabled, statuses);

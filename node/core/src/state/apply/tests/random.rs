@@ -1,16 +1,19 @@
 //! Random histories: whatever is wished in whatever order, the invariants hold after every command.
 
+mod kinds;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{Header, MonitorPatch, Protocol, StatusRange};
+use crate::model::{Header, MonitorPatch, Protocol, ServicePatch, StatusRange};
+use kinds::{mapping, minima, service_name, service_wish};
 
 /// One thing that happens. What exists is named by a number, so that most wishes hit something.
 #[derive(Clone, Debug)]
 enum Happening {
     /// Wished by an operator, perhaps with a mark.
-    Wish(Option<u8>, Action),
+    Wish(Option<u8>, Box<Action>),
     /// An agent reports on the endpoint of that number, in the run that it is in or in another.
     Report { agent: u8, endpoint: u8, run: Option<u64>, sequence: u8, age_ms: u64, outcomes: Vec<bool> },
     /// A member says that an agent's verdicts are too old, of its current session or the one before.
@@ -94,21 +97,48 @@ fn profile_fields() -> impl Strategy<Value = ProfilePatch> {
     // A profile that asks nothing unusual of its monitor is the rule.
     let monitor = prop_oneof![3 => Just(MonitorPatch::default()), 1 => monitor()];
     let routing = edit(prop::sample::select(&Routing::ALL[..]));
-    (routing, edit(0_u32..100_000), edit(any::<bool>()), monitor)
-        .prop_map(|(routing, ttl, enabled, monitor)| ProfilePatch { routing, ttl, enabled, monitor })
+    let max_return = prop_oneof![9 => Just(Edit::Keep), 1 => edit(0_u32..=9)];
+    (routing, edit(0_u32..100_000), max_return, edit(any::<bool>()), monitor).prop_map(
+        |(routing, ttl, max_return, enabled, monitor)| ProfilePatch {
+            routing,
+            ttl,
+            max_return,
+            enabled,
+            monitor,
+        },
+    )
 }
 
 fn endpoint_fields() -> impl Strategy<Value = EndpointPatch> {
     let text = one_of(&["192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1", "www.example.com", "0.0.0.0"]);
     let switches = (edit(any::<bool>()), edit(any::<bool>()));
     let headers = prop_oneof![5 => Just(Edit::Keep), 1 => edit(headers())];
-    (edit(text), switches, edit(0_u32..=5), edit(0_u32..=1_001), edit(region_name()), headers).prop_map(
-        |(target, (enabled, always_serve), priority, weight, location, headers)| EndpointPatch {
+    let numbers = (edit(0_u32..=5), edit(0_u32..=1_001));
+    let nested = prop_oneof![3 => Just(Default::default()), 1 => (edit(profile_name()), minima())];
+    let service = prop_oneof![3 => Just(Edit::Keep), 1 => edit(service_name())];
+    let place = (edit(region_name()), mapping());
+    (edit(text), nested, service, switches, numbers, place, headers).prop_map(
+        |(
             target,
+            (nested, minima),
+            service,
+            (enabled, always_serve),
+            (priority, weight),
+            (location, mapping),
+            headers,
+        )| EndpointPatch {
+            target,
+            nested,
+            service,
+            endpoints_min: minima[0].clone(),
+            endpoints_min_v4: minima[1].clone(),
+            endpoints_min_v6: minima[2].clone(),
             enabled,
             priority,
             weight,
             location,
+            geo: mapping.0,
+            subnets: mapping.1,
             always_serve,
             headers,
         },
@@ -117,10 +147,23 @@ fn endpoint_fields() -> impl Strategy<Value = EndpointPatch> {
 
 fn new_endpoint() -> impl Strategy<Value = (String, EndpointPatch)> {
     let text = one_of(&["192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1", "a.example"]);
-    (endpoint_name(), text, endpoint_fields()).prop_map(|(name, text, fields)| {
-        let target = Edit::Set(text);
-        (name, EndpointPatch { target, location: Edit::Keep, priority: Edit::Keep, ..fields })
-    })
+    let kind = prop_oneof![
+        4 => text.prop_map(|text| EndpointPatch { target: Edit::Set(text), ..EndpointPatch::default() }),
+        2 => (profile_name(), minima()).prop_map(|(name, minima)| EndpointPatch {
+            nested: Edit::Set(name),
+            endpoints_min: minima[0].clone(),
+            endpoints_min_v4: minima[1].clone(),
+            endpoints_min_v6: minima[2].clone(),
+            ..EndpointPatch::default()
+        }),
+        1 => service_name()
+            .prop_map(|name| EndpointPatch { service: Edit::Set(name), ..EndpointPatch::default() }),
+    ];
+    (endpoint_name(), kind, mapping(), edit(any::<bool>()), edit(0_u32..=1_001)).prop_map(
+        |(name, kind, (geo, subnets), enabled, weight)| {
+            (name, EndpointPatch { geo, subnets, enabled, weight, ..kind })
+        },
+    )
 }
 
 fn zone_wish() -> impl Strategy<Value = Action> {
@@ -132,7 +175,7 @@ fn zone_wish() -> impl Strategy<Value = Action> {
         0..3,
     );
     let odd = (edit(servers), edit(one_of(&["hostmaster@example.com", "a b"])))
-        .prop_map(|(name_servers, mailbox)| ZonePatch { name_servers, mailbox });
+        .prop_map(|(name_servers, mailbox)| ZonePatch { name_servers, mailbox, ecs: Edit::Keep });
     let fields = prop_oneof![2 => Just(zone_fields(&[("ns.example.net", &[])])), 1 => odd];
     prop_oneof![
         (zone_name(), fields.clone()).prop_map(|(name, fields)| Action::CreateZone { name, fields }),
@@ -186,7 +229,7 @@ fn place_wish() -> impl Strategy<Value = Action> {
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
-    let wish = prop_oneof![1 => zone_wish(), 3 => profile_wish(), 3 => endpoint_wish(), 2 => place_wish()];
+    let wish = prop_oneof![1 => zone_wish(), 3 => profile_wish(), 4 => endpoint_wish(), 2 => place_wish(), 1 => service_wish()];
     let mark = prop::option::weighted(0.3, 0_u8..8);
     let report = (
         any::<u8>(),
@@ -197,7 +240,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         vec(prop::bool::weighted(0.3), 1..6),
     );
     prop_oneof![
-        4 => (mark, wish).prop_map(|(mark, action)| Happening::Wish(mark, action)),
+        4 => (mark, wish).prop_map(|(mark, action)| Happening::Wish(mark, Box::new(action))),
         8 => report.prop_map(|(agent, endpoint, run, sequence, age_ms, outcomes)| {
             Happening::Report { agent, endpoint, run, sequence, age_ms, outcomes }
         }),
@@ -213,10 +256,10 @@ impl Cluster {
         match happening {
             Happening::Wish(mark, action) => {
                 let id = mark.map(|mark| CommandId(mark.into()));
-                let first = self.run(id, action.clone()).reply;
+                let first = self.run(id, Action::clone(action)).reply;
                 if id.is_some() {
                     let counter = self.state.counter;
-                    assert_eq!(self.run(id, action.clone()).reply, first, "CLI-4");
+                    assert_eq!(self.run(id, Action::clone(action)).reply, first, "CLI-4");
                     assert_eq!(self.state.counter, counter, "CLI-4");
                 }
             }
@@ -284,6 +327,10 @@ proptest! {
         }
         for (agent, region) in [("a1", "r1"), ("a2", "r2"), ("a3", "r3")] {
             cluster.open(agent, region, 1);
+        }
+        for service in ["db", "cdn"] {
+            let fields = ServicePatch { target: Edit::Set("192.0.2.9".into()), location: Edit::Set("r1".into()) };
+            cluster.apply(Action::RegisterService { name: service.into(), fields, if_revision: None }).unwrap();
         }
         history.iter().for_each(|happening| cluster.happen(happening));
     }

@@ -1,0 +1,69 @@
+//! Who stands for whom: derived from the profiles, so that the cost of a change does not grow with their number.
+
+use imbl::OrdSet;
+
+use super::State;
+use crate::model::{Caseless, Profile, ProfileId};
+
+/// Which profiles nest which, and which use which service. Derived, so never stored: see [`State::rebuild_references`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct References {
+    /// Child and parent.
+    parents: OrdSet<(ProfileId, ProfileId)>,
+    /// Service and profile.
+    users: OrdSet<(Caseless, ProfileId)>,
+}
+
+impl References {
+    /// The profiles that have a nested endpoint for `child`.
+    pub fn parents(&self, child: ProfileId) -> impl Iterator<Item = ProfileId> + '_ {
+        self.parents.range((child, ProfileId(0))..).take_while(move |(of, _)| *of == child).map(|(_, by)| *by)
+    }
+
+    /// The profiles that have an endpoint for `service`.
+    pub fn users<'a>(&'a self, service: &'a Caseless) -> impl Iterator<Item = ProfileId> + 'a {
+        let first = (service.clone(), ProfileId(0));
+        self.users.range(first..).take_while(move |(of, _)| of == service).map(|(_, by)| *by)
+    }
+}
+
+impl State {
+    /// Derives who stands for whom from the profiles, after they were read from a snapshot. Returns the first name that
+    /// no profile and no service has.
+    pub fn rebuild_references(&mut self) -> Result<(), Caseless> {
+        self.references = References::default();
+        for profile in self.profiles.clone().values() {
+            let services = profile.endpoints.iter().filter_map(|endpoint| endpoint.service());
+            let unknown = profile
+                .children()
+                .filter(|child| !self.profile_ids.contains_key(*child))
+                .chain(services.filter(|service| !self.services.contains_key(*service)))
+                .next();
+            if let Some(unknown) = unknown {
+                return Err(unknown.clone());
+            }
+            self.refer(profile);
+        }
+        Ok(())
+    }
+
+    /// Takes in whom `profile` stands for. A child that is not there is passed over.
+    pub(super) fn refer(&mut self, profile: &Profile) {
+        for child in profile.children().filter_map(|name| self.profile_ids.get(name)) {
+            self.references.parents.insert((*child, profile.id));
+        }
+        for service in profile.endpoints.iter().filter_map(|endpoint| endpoint.service()) {
+            self.references.users.insert((service.clone(), profile.id));
+        }
+    }
+
+    /// Forgets whom `profile` stands for.
+    pub(super) fn unrefer(&mut self, profile: &Profile) {
+        for child in profile.children().filter_map(|name| self.profile_ids.get(name)) {
+            self.references.parents.remove(&(*child, profile.id));
+        }
+        for service in profile.endpoints.iter().filter_map(|endpoint| endpoint.service()) {
+            self.references.users.remove(&(service.clone(), profile.id));
+        }
+    }
+}
