@@ -1,10 +1,14 @@
 //! Where a client is: what is said of its address by tables, exactly and for how many addresses around it the same holds.
 
+#[cfg(test)]
+mod figures;
+mod file;
 mod half;
 mod locator;
 mod range_map;
 mod table;
 
+pub use file::FileFault;
 pub use locator::{LocatedBy, Location, Locator};
 pub use range_map::RangeMap;
 pub use table::{GeoDigest, GeoTable, OrderFault};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use super::RangeMap;
-use super::half::{Half, Wanted};
+use super::half::{Half, Number, Wanted};
 use crate::model::{Family, Place, PlaceSet, Span};
 
 /// A table of all addresses and their places. Built once, then only asked.
@@ -45,6 +45,10 @@ impl GeoTable {
             }
         }
         Ok(Self { v4: Half::new(v4.finish(Family::V4)), v6: Half::new(v6.finish(Family::V6)) })
+    }
+
+    pub(super) fn from_halves(v4: Half<u32>, v6: Half<u128>) -> Self {
+        Self { v4, v6 }
     }
 
     /// The place of `address`, if it is known.
@@ -150,7 +154,7 @@ impl Cuts {
 }
 
 /// The ranges of `half`, and over them those of `overrides`.
-fn overlaid<N: super::half::Number>(
+fn overlaid<N: Number>(
     half: &Half<N>,
     family: Family,
     overrides: &RangeMap<Place>,
