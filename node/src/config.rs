@@ -48,6 +48,8 @@ pub struct Config {
     pub timers: Timers,
     /// How long a start waits for a leader before DNS is answered from the member's own last state (DNS-20).
     pub start_grace: Duration,
+    /// A database in MaxMind's format that locates clients; without one the embedded table does (RTE-8).
+    pub geo_database: Option<PathBuf>,
     /// What is logged.
     pub log_level: LogLevel,
     /// How log lines look.
@@ -90,6 +92,9 @@ pub struct Flags {
     /// How long a start waits for a leader before DNS is answered from the last state [default: 10s]
     #[arg(long, value_name = "DURATION", env = "WAYMARK_NODE_START_GRACE")]
     pub start_grace: Option<String>,
+    /// A database in MaxMind's format (MMDB) that locates clients [default: the embedded table of countries]
+    #[arg(long, value_name = "FILE", env = "WAYMARK_NODE_GEO_DATABASE")]
+    pub geo_database: Option<PathBuf>,
     /// What is logged, in RUST_LOG's language; RUST_LOG itself goes first [default: info]
     #[arg(long, value_name = "FILTER", env = "WAYMARK_NODE_LOG_LEVEL")]
     pub log_level: Option<String>,
@@ -126,6 +131,7 @@ impl Config {
         let first = dns_listen.first().map(SocketAddr::to_string).unwrap_or_default();
         // A path need not be text, so a flag's is taken as it is.
         let data_dir = given.value("data_dir", None, settings::text).map(PathBuf::from);
+        let geo_database = given.value("geo_database", None, settings::text).map(PathBuf::from);
         Self {
             name: given
                 .value("name", flags.name.as_deref(), settings::place_name)
@@ -146,6 +152,11 @@ impl Config {
             start_grace: given
                 .value("start_grace", flags.start_grace.as_deref(), settings::duration)
                 .unwrap_or(Duration::from_secs(10)),
+            geo_database: flags
+                .geo_database
+                .clone()
+                .or(geo_database)
+                .filter(|path| !path.as_os_str().is_empty()),
             log_level: settings::log_level(given, flags.log_level.as_deref()),
             log_format: given
                 .value("log_format", flags.log_format.as_deref(), settings::word)

@@ -7,6 +7,7 @@ pub mod clock;
 pub mod config;
 mod dev;
 pub mod dns;
+pub mod geo;
 pub mod ingest;
 pub mod publication;
 pub mod raft;

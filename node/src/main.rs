@@ -3,9 +3,11 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program speaks to whoever started it")]
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
 use waymark_node::config::{Config, Flags, SAMPLE};
+use waymark_node::geo::GeoTables;
 use waymark_process::{logging, shutdown};
 
 /// Exit code for words on the command line that are not understood (CLI-2).
@@ -66,7 +68,11 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let config = Config::load(&arguments.flags)?;
+    let geo = Arc::new(GeoTables::default());
     if arguments.check {
+        if let Some(path) = &config.geo_database {
+            geo.load(path)?;
+        }
         return Ok(());
     }
     let log = logging::start(&config.log_level, config.log_format).map_err(anyhow::Error::msg)?;
@@ -78,6 +84,9 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         let flags = arguments.flags.clone();
         log.reread_on_hangup(move || Config::load(&flags).map(|config| config.log_level))?;
+        if let Some(path) = config.geo_database.clone() {
+            geo.follow(path).await?;
+        }
         Ok(waymark_node::run(config, token).await?)
     })
 }

@@ -14,7 +14,7 @@ use crate::flags::field_of;
 use crate::grammar::{self, Cli, Noun};
 use crate::output::{Format, error};
 use crate::session::Session;
-use crate::{agent, cluster, endpoint, events, explain, profile, region, status, zone};
+use crate::{agent, cluster, endpoint, events, explain, profile, region, status, version, zone};
 
 /// Carries out one command line; what it found goes to stdout, what went wrong to stderr.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
@@ -127,7 +127,7 @@ async fn dispatch(noun: Noun, session: &Session) -> Result<String, Failure> {
         Noun::Status(wanted) => status::run(wanted, session).await,
         Noun::Events(wanted) => events::run(wanted, session).await,
         Noun::Explain(question) => explain::run(question, session).await,
-        Noun::Version => Ok(session.show(&grammar::Version::default())),
+        Noun::Version { licenses } => Ok(session.show(&version::Version::new(licenses))),
         Noun::Completion { shell } => Ok(completion(shell)),
     }
 }

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory, Parser, Subcommand, ValueEnum};
-use serde::Serialize;
 
 use crate::flags::duration;
-use crate::output::{Format, Shown, Style};
+use crate::output::Format;
 use crate::{agent, cluster, endpoint, events, explain, profile, region, status, zone};
 
 /// The operator's command line for a Waymark cluster.
@@ -92,8 +91,14 @@ pub(crate) enum Noun {
     /// What a query would be answered, and why.
     Explain(explain::Question),
     /// Which version this is.
-    #[command(after_help = "Examples:\n  waymark version\n  waymark version -o json")]
-    Version,
+    #[command(
+        after_help = "Examples:\n  waymark version\n  waymark version -o json\n  waymark version --licenses"
+    )]
+    Version {
+        /// Name the data that is carried along, whom it comes from and on what terms.
+        #[arg(long)]
+        licenses: bool,
+    },
     /// A script that completes words for a shell.
     #[command(after_help = "Examples:\n  waymark completion bash\n  waymark completion zsh")]
     Completion {
@@ -139,30 +144,6 @@ fn with_deadline(command: Command) -> Command {
 pub(crate) fn deadline(matches: &ArgMatches) -> Option<Duration> {
     let here = matches.try_get_one::<Duration>(DEADLINE).ok().flatten().copied();
     matches.subcommand().and_then(|(_, inner)| deadline(inner)).or(here)
-}
-
-/// The version, as it is shown.
-#[derive(Debug, Serialize)]
-pub(crate) struct Version {
-    version: &'static str,
-}
-
-impl Default for Version {
-    fn default() -> Self {
-        Self { version: env!("CARGO_PKG_VERSION") }
-    }
-}
-
-impl Shown for Version {
-    const KIND: &'static str = "Version";
-
-    fn names(&self) -> Vec<String> {
-        vec![self.version.to_owned()]
-    }
-
-    fn text(&self, _: &Style) -> String {
-        format!("waymark {}\n", self.version)
-    }
 }
 
 #[cfg(test)]

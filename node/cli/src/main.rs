@@ -17,6 +17,7 @@ mod profile;
 mod region;
 mod session;
 mod status;
+mod version;
 mod zone;
 
 fn main() -> std::process::ExitCode {

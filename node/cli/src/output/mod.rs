@@ -101,14 +101,14 @@ fn yaml<S: Serialize>(kind: &'static str, body: &S) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grammar::Version;
+    use crate::version::Version;
 
     #[test]
     fn cli_7_json_says_which_version_and_what_it_is() {
-        let text = render(&Version::default(), Format::Json, &Style::default());
+        let text = render(&Version::new(false), Format::Json, &Style::default());
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&value["apiVersion"], &value["kind"]), (&"waymark/v1".into(), &"Version".into()));
-        let next = |format| render_next(&Version::default(), format, &Style::default());
+        let next = |format| render_next(&Version::new(false), format, &Style::default());
         assert_eq!(next(Format::Json).lines().count(), 1);
         assert!(next(Format::Yaml).starts_with("---\napiVersion: waymark/v1\nkind: Version\n"));
     }
