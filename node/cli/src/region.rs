@@ -3,6 +3,7 @@
 use clap::Subcommand;
 use comfy_table::Cell;
 use serde::Serialize;
+use waymark_core::geo::CloudRegion;
 use waymark_proto::RESPONSE_BYTES_MAX;
 use waymark_proto::admin::v1::regions_client::RegionsClient;
 use waymark_proto::admin::v1::{self as wire, DeleteRequest, ListRequest, SetRegionRequest};
@@ -16,9 +17,13 @@ use crate::session::Session;
 /// What is done to regions.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// List all regions.
-    #[command(after_help = "Examples:\n  waymark region list\n  waymark region list -o json")]
-    List,
+    /// List the regions that were declared.
+    #[command(after_help = "Examples:\n  waymark region list\n  waymark region list --known -o json")]
+    List {
+        /// List the regions of clouds instead, which may be named without being declared.
+        #[arg(long)]
+        known: bool,
+    },
     /// Declare a region, or move one.
     #[command(after_help = "Examples:\n  waymark region set aws:eu-central-1 --at 50.1,8.7\n  \
 waymark region set cape-town --at -33.9,18.4")]
@@ -45,7 +50,8 @@ waymark region set cape-town --at -33.9,18.4")]
 /// Carries the verb out.
 pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
     match verb {
-        Verb::List => list(session).await,
+        Verb::List { known: false } => list(session).await,
+        Verb::List { known: true } => Ok(session.show(&KnownRegionList::default())),
         Verb::Set { name, at } => set(name, at, session).await,
         Verb::Delete { name, if_revision } => delete(name, if_revision, session).await,
     }
@@ -121,5 +127,67 @@ impl Shown for RegionList {
             shown.add_row([Cell::new(name), Cell::new(latitude), Cell::new(longitude), Cell::new(revision)]);
         }
         table::finish(shown)
+    }
+}
+
+/// A region of a cloud.
+#[derive(Debug, Serialize)]
+struct KnownRegion {
+    name: &'static str,
+    town: &'static str,
+    country: &'static str,
+    latitude: f64,
+    longitude: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct KnownRegionList {
+    regions: Vec<KnownRegion>,
+}
+
+impl Default for KnownRegionList {
+    fn default() -> Self {
+        let shown = |region: CloudRegion| KnownRegion {
+            name: region.name(),
+            town: region.town(),
+            country: region.country().code(),
+            latitude: f64::from(region.point().latitude_e6) / 1e6,
+            longitude: f64::from(region.point().longitude_e6) / 1e6,
+        };
+        Self { regions: CloudRegion::all().map(shown).collect() }
+    }
+}
+
+impl Shown for KnownRegionList {
+    const KIND: &'static str = "KnownRegionList";
+
+    fn names(&self) -> Vec<String> {
+        self.regions.iter().map(|region| region.name.to_owned()).collect()
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let mut shown = table::table(style, &["REGION", "TOWN", "COUNTRY", "LATITUDE", "LONGITUDE"]);
+        for KnownRegion { name, town, country, latitude, longitude } in &self.regions {
+            let places = [name, town, country].map(Cell::new);
+            shown.add_row(places.into_iter().chain([Cell::new(latitude), Cell::new(longitude)]));
+        }
+        table::finish(shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn set_14_the_regions_of_clouds_are_listed() {
+        let list = KnownRegionList::default();
+        assert!(list.names().contains(&"aws:eu-central-1".to_owned()));
+        let text = list.text(&Style::default());
+        let frankfurt = text.lines().find(|line| line.contains("aws:eu-central-1")).unwrap();
+        assert_eq!(
+            frankfurt.split_whitespace().collect::<Vec<_>>(),
+            ["aws:eu-central-1", "Frankfurt", "DE", "50.11", "8.68"]
+        );
     }
 }

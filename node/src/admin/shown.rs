@@ -10,7 +10,7 @@ use waymark_proto::admin::v1;
 /// A state, and what is the same for each of its endpoints.
 pub(super) struct Shown<'a> {
     state: &'a State,
-    /// The declared regions in which an agent lives: they are shown even where they have no verdict.
+    /// The known regions in which an agent lives: they are shown even where they have no verdict.
     manned: BTreeSet<&'a Caseless>,
 }
 
@@ -18,7 +18,7 @@ impl<'a> Shown<'a> {
     /// Shows `state`.
     pub(super) fn of(state: &'a State) -> Self {
         let living = state.agents.values().filter(|agent| !agent.lost).map(|agent| &agent.region);
-        Self { state, manned: living.filter(|region| state.regions.contains_key(*region)).collect() }
+        Self { state, manned: living.filter(|region| state.region(region).is_some()).collect() }
     }
 
     /// A profile's status and that of its endpoints.

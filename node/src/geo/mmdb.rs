@@ -57,7 +57,7 @@ pub enum GeoFault {
 
 /// A database that was read whole.
 #[derive(Debug)]
-pub struct Database {
+pub struct GeoFile {
     /// What it says.
     pub table: GeoTable,
     /// When it was made, in seconds since 1970.
@@ -67,7 +67,7 @@ pub struct Database {
 }
 
 /// Reads the database at `path`.
-pub fn read(path: &Path) -> Result<Database, GeoFault> {
+pub fn read(path: &Path) -> Result<GeoFile, GeoFault> {
     let bytes = read_file(path)?;
     table_of(bytes).map_err(|wrong| match wrong {
         Wrong::Broken(reason) => GeoFault::Format { path: path.to_owned(), reason },
@@ -119,7 +119,7 @@ impl From<OrderFault> for Wrong {
 /// Reads the database that `bytes` hold: every network in it, and every record.
 ///
 /// The reader's own `verify` is not asked: it refuses databases that others write and that everybody can read.
-pub fn table_of(bytes: Vec<u8>) -> Result<Database, Wrong> {
+pub fn table_of(bytes: Vec<u8>) -> Result<GeoFile, Wrong> {
     let reader = Reader::from_source(bytes)?;
     let metadata = reader.metadata();
     let leaves_max = u64::from(metadata.node_count).saturating_add(1).saturating_mul(LEAVES_PER_NODE_MAX);
@@ -146,7 +146,7 @@ pub fn table_of(bytes: Vec<u8>) -> Result<Database, Wrong> {
         return Err(Wrong::NoCountries(metadata.database_type.clone()));
     }
     let table = GeoTable::new(ranges)?;
-    Ok(Database { table, built: metadata.build_epoch, unknown: records.unknown })
+    Ok(GeoFile { table, built: metadata.build_epoch, unknown: records.unknown })
 }
 
 /// The records that were decoded, by where they stand: many networks share one.

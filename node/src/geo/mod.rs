@@ -9,5 +9,5 @@ mod record;
 mod tables;
 
 pub use embedded::{SOURCE, embedded};
-pub use mmdb::{Database, GeoFault, Wrong, read, table_of};
+pub use mmdb::{GeoFault, GeoFile, Wrong, read, table_of};
 pub use tables::{GeoTables, NamedTable};

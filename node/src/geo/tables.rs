@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::ArcSwap;
 use waymark_core::geo::{GeoDigest, GeoTable};
 
-use super::mmdb::{self, Database};
+use super::mmdb::{self, GeoFile};
 use super::{GeoFault, embedded};
 
 /// Tables of the operator that are kept: the newest, and the one before it, which the cluster may still go by.
@@ -62,7 +62,7 @@ impl GeoTables {
     /// Reads the database at `path`, which is then the newest table. A bad file changes nothing. It reads from the disk and
     /// computes for seconds: not for a task that others wait for.
     pub fn load(&self, path: &Path) -> Result<Arc<NamedTable>, GeoFault> {
-        let Database { table, built, unknown } = mmdb::read(path)?;
+        let GeoFile { table, built, unknown } = mmdb::read(path)?;
         if !unknown.is_empty() {
             tracing::warn!(
                 path = %path.display(),

@@ -1,5 +1,6 @@
 //! Where a client is: what is said of its address by tables, exactly and for how many addresses around it the same holds.
 
+mod cloud_regions;
 #[cfg(test)]
 mod figures;
 mod file;
@@ -8,6 +9,7 @@ mod locator;
 mod range_map;
 mod table;
 
+pub use cloud_regions::CloudRegion;
 pub use file::FileFault;
 pub use locator::{LocatedBy, Location, Locator};
 pub use range_map::RangeMap;

@@ -15,6 +15,6 @@ pub use change::{Applied, Change, Rejection, Reply, Warning};
 pub use command::{Action, Command, CommandId, Context, ReportedOutcome};
 pub use event::{Event, EventCause, EventId, EventStatus, Subject};
 pub use plan::{Plan, PlannedEndpoint};
-pub use record::{ProfileHealth, Remembered, State};
+pub use record::{KnownRegion, ProfileHealth, Remembered, State};
 pub use references::References;
 pub use view::View;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use super::{CommandId, Event, EventId, References, Rejection, Reply};
+use crate::geo::CloudRegion;
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
 use crate::model::{
-    Agent, Caseless, EndpointId, Name, Profile, ProfileId, Region, Revision, Service, Timestamp, Zone,
+    Agent, Caseless, EndpointId, Name, Point, Profile, ProfileId, Region, Revision, Service, Timestamp, Zone,
 };
 
 /// A profile's status and since when.
@@ -17,6 +18,15 @@ pub struct ProfileHealth {
     pub status: ProfileStatus,
     /// When it came into force.
     pub since: Timestamp,
+}
+
+/// A region that endpoints and agents may name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownRegion {
+    /// Its name, in the letters that it was given.
+    pub name: Caseless,
+    /// Where it is.
+    pub point: Point,
 }
 
 /// What a client's command came to, kept for its retries (CLI-4).
@@ -74,6 +84,20 @@ impl State {
     /// The profile of that name.
     pub fn profile(&self, name: &Caseless) -> Option<&Arc<Profile>> {
         self.profiles.get(self.profile_ids.get(name)?)
+    }
+
+    /// The region of that name: one that the operator has declared, or a cloud's, which needs no declaring (OBJ-9,
+    /// SET-14). Declaring a cloud's region moves it.
+    pub fn region(&self, name: &Caseless) -> Option<KnownRegion> {
+        let own = self.regions.get(name).map(|region| KnownRegion {
+            name: region.name.clone(),
+            point: Point { latitude_e6: region.latitude_e6, longitude_e6: region.longitude_e6 },
+        });
+        let of_a_cloud = || {
+            let region = CloudRegion::find(name)?;
+            Some(KnownRegion { name: Caseless::new(region.name()), point: region.point() })
+        };
+        own.or_else(of_a_cloud)
     }
 
     /// The closest zone that `name` lies in.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::*;
 use crate::geo::fixture::{Mmdb, country, nested};
 
-fn located(database: &Database, address: &str) -> Option<&'static str> {
+fn located(database: &GeoFile, address: &str) -> Option<&'static str> {
     database.table.locate(address.parse::<IpAddr>().unwrap()).map(Place::code)
 }
 
@@ -43,7 +43,7 @@ fn rte_8_reads_the_flat_schema_and_notes_foreign_codes() {
 }
 
 #[test]
-fn f_sec_07_a_database_about_something_else_is_refused() {
+fn f_sec_07_a_file_about_something_else_is_refused() {
     let asn = [("autonomous_system_organization", "EXAMPLE")].as_slice().into();
     let bytes = Mmdb::of("GeoLite2-ASN").with("10.0.0.0/8", asn).bytes();
     assert_eq!(table_of(bytes).unwrap_err(), Wrong::NoCountries("GeoLite2-ASN".into()));
@@ -51,7 +51,7 @@ fn f_sec_07_a_database_about_something_else_is_refused() {
 }
 
 #[test]
-fn f_sec_07_a_damaged_database_is_refused_and_never_panics() {
+fn f_sec_07_a_damaged_file_is_refused_and_never_panics() {
     let good = Mmdb::of("country").with("10.0.0.0/8", country("FR")).with("::/2", country("DE")).bytes();
     for length in 0..good.len() {
         assert!(table_of(good[..length].to_vec()).is_err(), "{length} bytes of {}", good.len());

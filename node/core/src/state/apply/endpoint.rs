@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::kind::{read_kind, read_minima};
 use super::lookup;
-use super::lookup::{check_revision, no_such};
+use super::lookup::{check_revision, no_such_region};
 use super::mapping::read_mapping;
 use super::profile::store;
 use super::step::Step;
@@ -212,10 +212,10 @@ pub(super) fn read_target(
 /// SET-14: a known region, under the letters that it was given; of an unknown one the wish itself, which goes nowhere.
 pub(super) fn read_location(step: &Step<'_>, text: &str, violations: &mut Violations) -> Caseless {
     let name = Caseless::new(text);
-    if let Some(region) = step.state.regions.get(&name) {
-        return region.name.clone();
+    if let Some(region) = step.state.region(&name) {
+        return region.name;
     }
-    violations.add("location", no_such("region", &name, &step.state.regions));
+    violations.add("location", no_such_region(&step.state, &name));
     name
 }
 

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
+use crate::geo::CloudRegion;
 use crate::model::{
     Agent, Caseless, Endpoint, Name, Profile, Region, Revision, Service, Zone, nearest, quote, shorten,
 };
-use crate::state::{Rejection, State};
+use crate::state::{KnownRegion, Rejection, State};
 
 /// How many names before and behind the wrong one, in their order, are looked at for a hint: likeness begins at the
 /// first letters, and a slip of the pen must not cost a look at every profile.
@@ -48,9 +49,26 @@ pub(super) fn service(state: &State, name: &str) -> Result<Arc<Service>, Rejecti
     state.services.get(&key).cloned().ok_or_else(|| missing("service", &key, &state.services))
 }
 
-pub(super) fn region(state: &State, name: &str) -> Result<Arc<Region>, Rejection> {
+/// A region that the operator has declared.
+pub(super) fn own_region(state: &State, name: &str) -> Result<Arc<Region>, Rejection> {
     let key = Caseless::new(name);
     state.regions.get(&key).cloned().ok_or_else(|| missing("region", &key, &state.regions))
+}
+
+/// A region that may be named: declared, or a cloud's.
+pub(super) fn region(state: &State, name: &str) -> Result<KnownRegion, Rejection> {
+    let key = Caseless::new(name);
+    state.region(&key).ok_or_else(|| Rejection::NotFound {
+        noun: "region",
+        name: shorten(name),
+        hint: region_hint(state, &key),
+    })
+}
+
+/// The region that a wrong name was probably meant for.
+fn region_hint(state: &State, name: &Caseless) -> Option<String> {
+    let own = near_keys(&state.regions, name).map(Caseless::as_str);
+    nearest(name.as_str(), own.chain(CloudRegion::all().map(|region| region.name()))).map(str::to_owned)
 }
 
 pub(super) fn agent(state: &State, name: &str) -> Result<Arc<Agent>, Rejection> {
@@ -91,7 +109,16 @@ fn hint<V: Clone>(name: &Caseless, known: &OrdMap<Caseless, V>) -> Option<String
 
 /// What is wrong with a field that names something that is not there.
 pub(super) fn no_such<V: Clone>(noun: &str, name: &Caseless, known: &OrdMap<Caseless, V>) -> String {
-    let meant = hint(name, known).map(|near| format!("; did you mean '{near}'?"));
+    there_is_no(noun, name, hint(name, known))
+}
+
+/// The same for a region, which may be a cloud's.
+pub(super) fn no_such_region(state: &State, name: &Caseless) -> String {
+    there_is_no("region", name, region_hint(state, name))
+}
+
+fn there_is_no(noun: &str, name: &Caseless, hint: Option<String>) -> String {
+    let meant = hint.map(|near| format!("; did you mean '{near}'?"));
     format!("there is no {noun} {}{}", quote(name.as_str()), meant.unwrap_or_default())
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::lookup;
 use super::lookup::{check_revision, name_some};
 use super::step::Step;
+use crate::geo::CloudRegion;
 use crate::model::{Caseless, Region, Revision, Violations, validate_region};
 use crate::state::{Change, Rejection, State};
 
@@ -19,8 +20,8 @@ pub(super) fn set(step: &mut Step<'_>, wish: &Region) -> Result<(), Rejection> {
     if before.is_some_and(|before| place(before) == place(wish)) {
         return Ok(());
     }
-    // There is no rename: a region keeps the letters that it was first given.
-    let name = before.map_or_else(|| wish.name.clone(), |before| before.name.clone());
+    // There is no rename: a region keeps the letters that it was first given, by us if it is a cloud's.
+    let name = step.state.region(&wish.name).map_or_else(|| wish.name.clone(), |known| known.name);
     let region = Region { name: name.clone(), revision: step.revision, ..wish.clone() };
     step.state.regions.insert(name.clone(), Arc::new(region));
     step.note(Change::Region(name));
@@ -32,11 +33,14 @@ pub(super) fn delete(
     name: &str,
     if_revision: Option<Revision>,
 ) -> Result<(), Rejection> {
-    let region = lookup::region(&step.state, name)?;
+    let region = lookup::own_region(&step.state, name)?;
     check_revision("region", &region.name, region.revision, if_revision)?;
-    let by = name_some(inhabitants(&step.state, &region.name));
-    if !by.is_empty() {
-        return Err(Rejection::InUse { noun: "region", name: region.name.to_string(), by });
+    // A cloud's region is known without it, too, and only moves back.
+    if CloudRegion::find(&region.name).is_none() {
+        let by = name_some(inhabitants(&step.state, &region.name));
+        if !by.is_empty() {
+            return Err(Rejection::InUse { noun: "region", name: region.name.to_string(), by });
+        }
     }
     step.state.regions.remove(&region.name);
     step.note(Change::Region(region.name.clone()));

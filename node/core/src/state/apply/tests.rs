@@ -4,6 +4,7 @@ mod configuration;
 mod health;
 mod invariants;
 mod random;
+mod regions;
 mod sessions;
 mod zones;
 

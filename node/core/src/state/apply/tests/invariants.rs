@@ -93,14 +93,14 @@ fn check_indexes(state: &State) {
         assert!(profile.revision <= state.counter && profile.id.0 < state.next_id);
         for endpoint in &profile.endpoints {
             assert!(endpoint.revision <= profile.revision && endpoint.id.0 < state.next_id);
-            assert!(endpoint.location.iter().all(|region| state.regions.contains_key(region)));
+            assert!(endpoint.location.iter().all(|region| state.region(region).is_some()));
         }
     }
     let mut rebuilt = state.clone();
     rebuilt.rebuild_references().expect("no profile names what is not there");
     assert_eq!(rebuilt.references, state.references);
     for agent in state.agents.values().filter(|agent| !agent.lost) {
-        assert!(state.regions.contains_key(&agent.region), "{agent:?}");
+        assert!(state.region(&agent.region).is_some(), "{agent:?}");
     }
 }
 
