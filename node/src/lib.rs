@@ -24,6 +24,7 @@ use acceptor::BindError;
 use config::{Config, Timers};
 use ingest::{Identity, Ingest};
 use raft::{Compaction, Member, MemberConfig, Membership, OpenError, Proposer, Started, TimerProfile};
+use waymark_core::geo::Locator;
 use web::{Readiness, Web};
 
 /// How often a client's silence is probed, and how soon an answer must come: a dead peer is noticed within both.
@@ -59,12 +60,12 @@ pub enum NodeError {
 }
 
 /// Runs a member until `shutdown` is cancelled; then answers what its sockets hold and ends.
-pub async fn run(config: Config, shutdown: CancellationToken) -> Result<(), NodeError> {
+pub async fn run(config: Config, locator: Locator, shutdown: CancellationToken) -> Result<(), NodeError> {
     let grpc = acceptor::bind("grpc_listen", "grpc-listen", config.grpc_listen).await?;
     let http = acceptor::bind("http_listen", "http-listen", config.http_listen).await?;
     // Taken for a moment only: a port that is in use is to be known now, though queries are answered later (DNS-20).
     drop(dns::bind(&config.dns_listen)?);
-    let started = Member::open(member_config(&config)).await?;
+    let started = Member::open(member_config(&config), locator).await?;
     let readiness = Readiness::default();
     let served = serve_grpc(grpc, &started, timers(&config), &shutdown).await;
     let web = Web { readiness: readiness.clone(), proposer: started.proposer.clone() };

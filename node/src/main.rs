@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
+use waymark_core::geo::{Locator, RangeMap};
 use waymark_node::config::{Config, Flags, SAMPLE};
 use waymark_node::geo::GeoTables;
 use waymark_process::{logging, shutdown};
@@ -85,8 +86,9 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let flags = arguments.flags.clone();
         log.reread_on_hangup(move || Config::load(&flags).map(|config| config.log_level))?;
         if let Some(path) = config.geo_database.clone() {
-            geo.follow(path).await?;
+            geo.clone().follow(path).await?;
         }
-        Ok(waymark_node::run(config, token).await?)
+        let locator = Locator::new(geo.newest().table.clone(), RangeMap::default());
+        Ok(waymark_node::run(config, locator, token).await?)
     })
 }

@@ -11,10 +11,12 @@ use waymark_core::model::{Violation, nearest, quote};
 
 use crate::failure::{Exit, Failure};
 use crate::flags::field_of;
-use crate::grammar::{self, Cli, Noun};
+use crate::grammar::{self, Cli, DEADLINE_VALUE, Noun};
 use crate::output::{Format, error};
 use crate::session::Session;
-use crate::{agent, cluster, endpoint, events, explain, profile, region, status, version, zone};
+use crate::{
+    agent, cluster, endpoint, events, explain, latency, profile, region, service, status, version, zone,
+};
 
 /// Carries out one command line; what it found goes to stdout, what went wrong to stderr.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
@@ -71,7 +73,7 @@ fn value_fault(error: &clap::Error) -> Option<Violation> {
         return None;
     }
     let said = |kind| error.get(kind).map(ToString::to_string);
-    let flag = said(ContextKind::InvalidArg)?;
+    let flag = said(ContextKind::InvalidArg).filter(|flag| !flag.contains(DEADLINE_VALUE))?;
     let field = field_of(flag.split_whitespace().next()?)?;
     let value = said(ContextKind::InvalidValue)?;
     if value.is_empty() && error.source().is_none() {
@@ -122,6 +124,8 @@ async fn dispatch(noun: Noun, session: &Session) -> Result<String, Failure> {
         Noun::Profile(verb) => profile::run(*verb, session).await,
         Noun::Endpoint(verb) => endpoint::run(verb, session).await,
         Noun::Region(verb) => region::run(verb, session).await,
+        Noun::Service(verb) => service::run(verb, session).await,
+        Noun::Latency(verb) => latency::run(verb, session).await,
         Noun::Agent(verb) => agent::run(verb, session).await,
         Noun::Cluster(verb) => cluster::run(verb, session).await,
         Noun::Status(wanted) => status::run(wanted, session).await,

@@ -6,7 +6,7 @@ use clap::{Arg, ArgMatches, Args, Command, CommandFactory, Parser, Subcommand, V
 
 use crate::flags::duration;
 use crate::output::Format;
-use crate::{agent, cluster, endpoint, events, explain, profile, region, status, zone};
+use crate::{agent, cluster, endpoint, events, explain, latency, profile, region, service, status, zone};
 
 /// The operator's command line for a Waymark cluster.
 #[derive(Debug, Parser)]
@@ -78,6 +78,12 @@ pub(crate) enum Noun {
     /// Places where agents run and endpoints live.
     #[command(subcommand)]
     Region(region::Verb),
+    /// Registered services, for which endpoints can stand.
+    #[command(subcommand)]
+    Service(service::Verb),
+    /// How far clients are from regions, for the routing 'performance'.
+    #[command(subcommand)]
+    Latency(latency::Verb),
     /// Agents, which probe endpoints.
     #[command(subcommand)]
     Agent(agent::Verb),
@@ -110,6 +116,9 @@ pub(crate) enum Noun {
 /// `--timeout` bounds the command, except where a monitor has a flag of that name.
 const DEADLINE: &str = "deadline";
 
+/// What stands for its value in help and errors: no other flag's does, so that it is told from the monitor's.
+pub(crate) const DEADLINE_VALUE: &str = "LIMIT";
+
 /// The whole grammar. `--timeout` is put in here: the monitor's flag of the same name keeps it from being a global one.
 pub(crate) fn command() -> Command {
     with_negative_numbers(with_deadline(Cli::command()))
@@ -133,7 +142,7 @@ fn with_deadline(command: Command) -> Command {
     command.arg(
         Arg::new(DEADLINE)
             .long("timeout")
-            .value_name("DURATION")
+            .value_name(DEADLINE_VALUE)
             .value_parser(duration::positive)
             .display_order(950)
             .help("How long the command may take, tries at other members included [default: 10s]"),

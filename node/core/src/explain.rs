@@ -6,35 +6,51 @@ mod tests;
 use std::sync::Arc;
 
 use crate::answer::{Answer, Query, decide};
+use crate::geo::Location;
 use crate::health::RegionalVerdict;
 use crate::model::Name;
-use crate::routing::{ChoiceDetails, PoolKind, Standing, Trace};
-use crate::state::{Plan, State, View};
+use crate::routing::{ChoiceDetails, Client, PoolKind, Standing, Trace};
+use crate::state::{LatencyRow, Plan, State, View};
 
 /// An answer and its reasons.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The zone that encloses the name, if one of ours does.
     pub zone: Option<Name>,
+    /// Who asks, as that zone sees it.
+    pub client: Option<ClientExplanation>,
     /// The answer.
     pub answer: Answer,
-    /// The profiles that were asked, in the order in which the chain went through them.
+    /// The profiles that were asked, in the order in which the chain and its nested levels went through them.
     pub profiles: Vec<ProfileExplanation>,
     /// One line: which rule made the answer; in a chain each name's, joined by `; then `.
     pub reason: String,
 }
 
+/// Who asks, and what is known of him.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClientExplanation {
+    /// The address, and where it comes from (RTE-1).
+    pub client: Client,
+    /// Where it is, and who says so.
+    pub location: Option<Location>,
+    /// The row of the latency table that counts for it.
+    pub latency: Option<Arc<LatencyRow>>,
+}
+
 /// How one profile chose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileExplanation {
+    /// How many nested levels below the profile that answers for the name.
+    pub depth: u32,
     /// The profile with its endpoints and their health.
     pub plan: Arc<Plan>,
     /// What the pool was made of.
     pub pool: PoolKind,
     /// For each endpoint, in order.
     pub endpoints: Vec<EndpointExplanation>,
-    /// The endpoint that was chosen, by its place.
-    pub chosen: Option<usize>,
+    /// The endpoints that were chosen, by their positions, in the order in which they are answered.
+    pub chosen: Vec<usize>,
     /// One line: the rule that chose, or why there was nobody to choose.
     pub rule: String,
     /// The draw at this level.
@@ -58,7 +74,17 @@ pub fn explain(view: &View, query: &Query, draw: u64) -> Explanation {
         Collector { state: &view.state, zone: None, profiles: Vec::new(), reasons: Vec::new() };
     let answer = decide(view, query, draw, &mut collector);
     let Collector { zone, profiles, reasons, .. } = collector;
-    Explanation { zone, answer, profiles, reason: reasons.join("; then ") }
+    let client =
+        view.state.enclosing_zone(&query.name).map(|zone| explain_client(view, Client::of(query, zone)));
+    Explanation { zone, client, answer, profiles, reason: reasons.join("; then ") }
+}
+
+fn explain_client(view: &View, client: Client) -> ClientExplanation {
+    ClientExplanation {
+        client,
+        location: view.locator.locate(client.address),
+        latency: view.latency.get(client.address).1.cloned(),
+    }
 }
 
 /// A trace that keeps everything.
@@ -75,14 +101,15 @@ impl Trace for Collector<'_> {
     }
 
     fn choice(&mut self, plan: &Arc<Plan>, details: impl FnOnce() -> ChoiceDetails) {
-        let ChoiceDetails { pool, standings, chosen, rule, draw } = details();
+        let ChoiceDetails { depth, pool, standings, chosen, rule, draw } = details();
         let endpoints = plan.endpoints.iter().zip(standings).map(|(planned, standing)| EndpointExplanation {
             standing: standing.standing,
             reason: standing.reason,
             regions: self.state.regional_verdicts(&planned.health),
         });
         let endpoints = endpoints.collect();
-        self.profiles.push(ProfileExplanation { plan: plan.clone(), pool, endpoints, chosen, rule, draw });
+        let plan = plan.clone();
+        self.profiles.push(ProfileExplanation { depth, plan, pool, endpoints, chosen, rule, draw });
     }
 
     fn reason(&mut self, reason: impl FnOnce() -> String) {

@@ -13,7 +13,7 @@ use crate::model::{
     Caseless, Endpoint, EndpointId, EndpointKind, LogIndex, Monitor, Name, NameServer, Profile, ProfileId,
     RelativeName, Revision, Routing, Timestamp, Zone, parse_target,
 };
-use crate::state::{Plan, ProfileHealth, State, View};
+use crate::state::{Plan, ProfileHealth, Serves, State, View};
 
 /// A name that is known to be good.
 pub(crate) fn name(text: &str) -> Name {
@@ -22,7 +22,7 @@ pub(crate) fn name(text: &str) -> Name {
 
 /// A question from an address that does not matter.
 pub(crate) fn query(text: &str, record_type: RecordType) -> Query {
-    Query { name: name(text), record_type, source: IpAddr::from([198, 51, 100, 7]) }
+    Query { name: name(text), record_type, source: IpAddr::from([198, 51, 100, 7]), subnet: None }
 }
 
 /// The view of `state` at some log index.
@@ -34,7 +34,7 @@ pub(crate) fn view(state: State) -> View {
 pub(crate) fn plan(endpoints: &[(&str, EndpointStatus)]) -> Plan {
     let mut state = State::default();
     let id = add_profile(&mut state, "example.com", "web", endpoints);
-    Plan::of(&state, &state.profiles[&id])
+    Plan::of(&state, &state.profiles[&id], |_| Serves::default())
 }
 
 /// A state with the zone `example.com` of two name servers, the first of which lies in it.

@@ -5,8 +5,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use tonic::{Request, Response, Status};
 use waymark_core::answer::{Query, Record};
 use waymark_core::explain::{self, explain};
-use waymark_core::model::{Name, RecordType, Violations};
-use waymark_core::state::PlannedEndpoint;
+use waymark_core::geo::{LocatedBy, Location};
+use waymark_core::model::{Name, Network, RecordType, Violations};
+use waymark_core::routing::{Client, ClientFrom};
+use waymark_core::state::{LatencyRow, PlannedEndpoint};
 use waymark_proto::admin::v1::{
     self, AnswerRecord, EndpointExplanation, ExplainRequest, Explanation, ProfileExplanation, answers_server,
 };
@@ -35,13 +37,14 @@ impl answers_server::Answers for AnswersService {
         let view = self.handles.reader.view();
         let explained = explain(&view, &query, draw);
         let shown = Shown::of(&view.state);
+        let client = explained.client.as_ref().map(|asker| asker.client);
         let records = |records: &[Record]| records.iter().map(record_message).collect();
         Ok(Response::new(Explanation {
             zone: explained.zone.as_ref().map(Name::to_string).unwrap_or_default(),
             member: self.handles.consensus.name(),
             applied: view.applied.0,
-            client: query.source.to_string(),
-            client_from: "source".to_owned(),
+            client: client.map_or(query.source, |client| client.address).to_string(),
+            client_from: client.map_or_else(|| "source".to_owned(), whence),
             draw,
             rcode: explained.answer.rcode.as_str().to_owned(),
             answers: records(&explained.answer.answers),
@@ -51,8 +54,40 @@ impl answers_server::Answers for AnswersService {
             reason: explained.reason,
             r#type: query.record_type.to_string(),
             name: query.name.to_string(),
+            location: explained
+                .client
+                .as_ref()
+                .and_then(|asker| asker.location)
+                .map(location)
+                .unwrap_or_default(),
+            latency_row: explained
+                .client
+                .and_then(|asker| asker.latency)
+                .map(|row| latency(&row))
+                .unwrap_or_default(),
+            scope: explained.answer.scope.map(u32::from),
         }))
     }
+}
+
+fn whence(client: Client) -> String {
+    match client.from {
+        ClientFrom::Source => "source".to_owned(),
+        ClientFrom::Subnet(prefix) => format!("client subnet /{prefix}"),
+    }
+}
+
+fn location(location: Location) -> String {
+    let by = match location.by {
+        LocatedBy::Database => "the database",
+        LocatedBy::Override => "the operator",
+    };
+    format!("{} ({}), by {by}", location.place, location.place.name())
+}
+
+fn latency(row: &LatencyRow) -> String {
+    let regions: Vec<String> = row.latencies.iter().map(|(region, ms)| format!("{region} {ms} ms")).collect();
+    format!("{}: {}", row.network, regions.join(", "))
 }
 
 /// The query and the draw; every fault of the request is found at once.
@@ -62,22 +97,34 @@ fn query_of(request: ExplainRequest) -> Result<(Query, u64), Status> {
     let parsed = Name::parse(&name).map_err(|fault| violations.add("name", format!("'{name}' {fault}"))).ok();
     let record_type = if r#type.is_empty() { Ok(RecordType::A) } else { r#type.parse::<RecordType>() };
     let record_type = record_type.map_err(|fault| violations.add("type", fault.to_string())).ok();
-    let source = if client.is_empty() { Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)) } else { client.parse() };
-    let source =
-        source.map_err(|_| violations.add("client", format!("'{client}' is no IPv4 or IPv6 address"))).ok();
-    match (parsed, record_type, source) {
-        (Some(name), Some(record_type), Some(source)) => {
-            // An IPv4 client behind an IPv6 socket is an IPv4 client (RTE-1).
-            let query = Query { name, record_type, source: IpAddr::to_canonical(&source) };
-            Ok((query, draw.unwrap_or_else(chance::draw)))
+    let client = client_of(&client).map_err(|fault| violations.add("client", fault)).ok();
+    match (parsed, record_type, client) {
+        (Some(name), Some(record_type), Some((source, subnet))) => {
+            Ok((Query { name, record_type, source, subnet }, draw.unwrap_or_else(chance::draw)))
         }
         _ => Err(fault::refuse(violations)),
     }
 }
 
+/// The packet's source and the client subnet that `text` stands for. An IPv4 client behind an IPv6 socket is an IPv4
+/// client (RTE-1).
+fn client_of(text: &str) -> Result<(IpAddr, Option<Network>), String> {
+    let localhost = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    if text.is_empty() {
+        Ok((localhost, None))
+    } else if text.contains('/') {
+        let subnet = text.parse::<Network>().map_err(|fault| fault.to_string())?;
+        Ok((localhost, Some(subnet)))
+    } else {
+        let source: IpAddr =
+            text.parse().map_err(|_| format!("'{text}' is no IPv4 or IPv6 address or network"))?;
+        Ok((source.to_canonical(), None))
+    }
+}
+
 fn profile_message(explained: &explain::ProfileExplanation, shown: &Shown<'_>) -> ProfileExplanation {
-    let explain::ProfileExplanation { plan, pool, endpoints, chosen, rule, draw } = explained;
-    let chosen = chosen.and_then(|place| plan.endpoints.get(place));
+    let explain::ProfileExplanation { depth, plan, pool, endpoints, chosen, rule, draw } = explained;
+    let chosen = chosen.iter().filter_map(|position| plan.endpoints.get(*position));
     let endpoints = plan.endpoints.iter().zip(endpoints);
     ProfileExplanation {
         profile: plan.profile.name.to_string(),
@@ -88,9 +135,10 @@ fn profile_message(explained: &explain::ProfileExplanation, shown: &Shown<'_>) -
         endpoints: endpoints
             .map(|(planned, explained)| endpoint_message(planned, explained, shown))
             .collect(),
-        chosen: chosen.map(|planned| planned.endpoint.name.to_string()).unwrap_or_default(),
+        chosen: chosen.map(|planned| planned.endpoint.name.to_string()).collect(),
         rule: rule.clone(),
         draw: *draw,
+        depth: *depth,
     }
 }
 

@@ -4,7 +4,7 @@
 use prost_types::FieldMask;
 use waymark_core::model::Violation;
 use waymark_core::state::Action;
-use waymark_proto::admin::v1::{Endpoint, Profile, Protocol, Region, Routing, Zone};
+use waymark_proto::admin::v1::{Endpoint, Profile, Protocol, Region, Routing, Service, Zone};
 use waymark_proto::convert::{self, ENDPOINT_PATHS, PROFILE_PATHS, ZONE_PATHS};
 
 /// A wish, or what is wrong with the message it stands in.
@@ -70,6 +70,19 @@ impl Wish {
                 mend_profile(profile);
                 mend_mask(mask, &PROFILE_PATHS);
             },
+        )
+    }
+
+    /// A service that is new, or some other fields of one.
+    pub(super) fn register_service(
+        service: Service,
+        mask: Option<FieldMask>,
+        if_revision: Option<u64>,
+    ) -> Self {
+        Self::read(
+            (service, mask),
+            |(service, mask)| convert::register_service(service, mask.as_ref(), if_revision),
+            |(_, mask)| mend_mask(mask, &["target", "location"]),
         )
     }
 

@@ -17,6 +17,7 @@
 
 mod bind;
 mod bound;
+mod client_subnet;
 mod connection;
 mod counters;
 mod draws;

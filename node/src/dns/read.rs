@@ -4,6 +4,8 @@ use hickory_server::proto::op::{Edns, Header, HeaderCounts, MessageType, Metadat
 use hickory_server::proto::rr::{Name, Record, RecordType};
 use hickory_server::proto::serialize::binary::{BinDecodable, BinDecoder, DecodeError};
 
+use super::client_subnet::{self, ClientSubnet};
+
 /// The length of a message's header (RFC 1035 §4.1.1).
 pub(super) const HEADER_LEN: usize = 12;
 
@@ -21,8 +23,11 @@ pub(super) struct Received<'p> {
     pub(super) metadata: Metadata,
     /// The question, if there is exactly one and it is well formed.
     pub(super) question: Option<Question<'p>>,
-    /// OPT's fixed part, if there is one in its place. Options are checked for their lengths and otherwise not read.
+    /// OPT's fixed part, if there is one in its place. Options that are not named here are checked for their lengths and
+    /// otherwise not read.
     pub(super) edns: Option<Edns>,
+    /// The client subnet among the options.
+    pub(super) subnet: Option<ClientSubnet>,
     /// Is everything well formed?
     pub(super) is_sound: bool,
 }
@@ -52,7 +57,7 @@ pub(super) fn read(packet: &[u8]) -> Option<Received<'_>> {
     if metadata.message_type == MessageType::Response {
         return None;
     }
-    let mut received = Received { metadata, question: None, edns: None, is_sound: false };
+    let mut received = Received { metadata, question: None, edns: None, subnet: None, is_sound: false };
     received.is_sound = received.read_sections(&mut decoder, counts).is_ok();
     Some(received)
 }
@@ -107,7 +112,22 @@ impl<'p> Received<'p> {
         self.edns = Some(edns);
         let options = decoder.read_slice(usize::from(length))?.unverified();
         // What a later version puts there is not ours to judge: it gets BADVERS.
-        if version == 0 { check_options(options) } else { Ok(()) }
+        if version == 0 { self.read_options(options) } else { Ok(()) }
+    }
+
+    /// Reads the options that are known here, and checks that the lengths of all of them add up.
+    fn read_options(&mut self, options: &[u8]) -> Result<(), Malformed> {
+        let mut decoder = BinDecoder::new(options);
+        while !decoder.is_empty() {
+            let code = decoder.read_u16()?.unverified();
+            let length = decoder.read_u16()?.unverified();
+            let data = decoder.read_slice(usize::from(length))?.unverified();
+            if code == client_subnet::CODE {
+                let is_first = self.subnet.is_none();
+                self.subnet = Some(ClientSubnet::read(data).filter(|_| is_first).ok_or(Malformed)?);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -121,15 +141,4 @@ impl<'p> Question<'p> {
         let is_plain = bytes.len() == length + 4;
         is_plain.then(|| Self { query, name: &bytes[..length] }).ok_or(Malformed)
     }
-}
-
-/// Do the options' lengths add up?
-fn check_options(options: &[u8]) -> Result<(), Malformed> {
-    let mut decoder = BinDecoder::new(options);
-    while !decoder.is_empty() {
-        let _code = decoder.read_u16()?.unverified();
-        let length = decoder.read_u16()?.unverified();
-        decoder.read_slice(usize::from(length))?;
-    }
-    Ok(())
 }

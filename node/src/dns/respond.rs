@@ -9,6 +9,7 @@ use waymark_core::model::Name;
 use waymark_core::routing::NoTrace;
 use waymark_core::state::View;
 
+use super::client_subnet::ClientSubnet;
 use super::read::{Question, Received, read};
 use super::write::{PAYLOAD_MAX, Reply, write};
 
@@ -43,11 +44,12 @@ pub fn respond(
     draw: u64,
     out: &mut Vec<u8>,
 ) -> Verdict {
-    respond_with(packet, transport, out, |question| {
+    respond_with(packet, transport, out, |question, subnet| {
         let query = Query {
             name: Name::from_wire(question.name),
             record_type: answer::RecordType(question.query.query_type().into()),
             source,
+            subnet: subnet.map(|subnet| subnet.network),
         };
         answer::decide(view, &query, draw, &mut NoTrace)
     })
@@ -58,11 +60,11 @@ pub(super) fn respond_with(
     packet: &[u8],
     transport: Transport,
     out: &mut Vec<u8>,
-    decide: impl FnOnce(&Question<'_>) -> Answer,
+    decide: impl FnOnce(&Question<'_>, Option<&ClientSubnet>) -> Answer,
 ) -> Verdict {
     let Some(received) = read(packet) else { return Verdict::Drop };
     let reply = match judge(&received) {
-        Ok(question) => Reply::Answer(decide(question)),
+        Ok(question) => Reply::Answer(decide(question, received.subnet.as_ref())),
         Err(code) => Reply::Code(code),
     };
     let size_max = size_max(&received, transport);

@@ -80,6 +80,9 @@ fn fill(message: &mut Message, received: &Received<'_>, answer: &Answer) -> Resu
         Rcode::Refused => ResponseCode::Refused,
     };
     message.metadata.authoritative = answer.authoritative;
+    if let (Some(edns), Some(subnet), Some(scope)) = (&mut message.edns, &received.subnet, answer.scope) {
+        edns.options_mut().insert(subnet.with_scope(scope));
+    }
     message.answers = records(&answer.answers)?;
     message.authorities = records(&answer.authority)?;
     message.additionals = records(&answer.additional)?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use waymark_core::geo::Locator;
 use waymark_core::state::View;
 use waymark_proto::peer::v1::peers_server::PeersServer;
 use waymark_proto::peer::v1::raft_server::RaftServer;
@@ -134,8 +135,9 @@ pub struct Member;
 
 impl Member {
     /// Opens the data directory and starts what is in it: a member of a cluster goes on where it was, an empty one
-    /// waits to found a cluster or to be added to one. Refuses data that is damaged or in use.
-    pub async fn open(config: MemberConfig) -> Result<Started, OpenError> {
+    /// waits to found a cluster or to be added to one. Clients are located by `locator`. Refuses data that is damaged or
+    /// in use.
+    pub async fn open(config: MemberConfig, locator: Locator) -> Result<Started, OpenError> {
         for address in [&config.grpc_advertise, &config.dns_advertise, &config.http_advertise] {
             if super::address::is_unspecified(address) {
                 return Err(OpenError::Unspecified(address.clone()));
@@ -143,7 +145,7 @@ impl Member {
         }
         let path = config.data_dir.clone();
         let data_dir = blocking(move || DataDir::take(&path)).await?;
-        let (publisher, reader) = publication(View::default());
+        let (publisher, reader) = publication(View::located_by(locator));
         let base = Arc::new(Base::new(config, data_dir, publisher, reader.clone()));
         base.take_up().await?;
         Ok(Started::new(base, reader))

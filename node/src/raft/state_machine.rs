@@ -8,7 +8,7 @@ use openraft::storage::RaftStateMachine;
 use openraft::{AnyError, EntryPayload, OptionalSend, RaftSnapshotBuilder, Snapshot, StorageIOError};
 use prost::Message;
 use waymark_core::model::LogIndex;
-use waymark_core::state::{Change, Context, State, View, apply};
+use waymark_core::state::{Change, Context, State, apply};
 use waymark_proto::convert::entry_parts;
 use waymark_proto::storage::v1 as stored;
 
@@ -39,7 +39,7 @@ impl StateMachine {
         let (applied, membership) = match snapshot {
             None => (None, StoredMembership::default()),
             Some((meta, state)) => {
-                publisher.publish(View::of(state, index_of(meta.last_log_id)));
+                publisher.publish(publisher.view().anew(state, index_of(meta.last_log_id)));
                 (meta.last_log_id, meta.last_membership)
             }
         };
@@ -165,7 +165,8 @@ impl RaftStateMachine<TypeConfig> for StateMachine {
     ) -> Result<(), StorageError> {
         let (snapshots, target) = (self.snapshots.clone(), meta.clone());
         let index = index_of(meta.last_log_id);
-        let install = move || snapshots.install(&target, *snapshot).map(|state| View::of(state, index));
+        let before = self.publisher.view();
+        let install = move || snapshots.install(&target, *snapshot).map(|state| before.anew(state, index));
         let failed = |error: &(dyn std::error::Error + 'static)| {
             let text = AnyError::error(format!("the snapshot cannot be installed: {error}"));
             StorageError::from(StorageIOError::read_snapshot(Some(meta.signature()), text))

@@ -34,11 +34,7 @@ fn ops_2_bad_settings_are_one_line() {
     std::fs::write(&path, "region = \"eu\"\nnmae = \"a1\"\n").unwrap();
     let path = path.to_str().unwrap();
     for (arguments, code, words) in [
-        (
-            vec!["--config", path, "--check"],
-            1,
-            "agent.toml:2:1: unknown key 'nmae'; did you mean 'name'?",
-        ),
+        (vec!["--config", path, "--check"], 1, "agent.toml:2:1: unknown key 'nmae'; did you mean 'name'?"),
         (vec!["--config", path], 1, "agent.toml:2:1:"),
         (vec!["--config", "/nowhere.toml"], 1, "/nowhere.toml: "),
         (vec!["--check"], 1, "region: is missing"),

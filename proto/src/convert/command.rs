@@ -103,6 +103,10 @@ impl From<&Action> for Wish {
             Action::DeleteService { name, if_revision } => {
                 Self::DeleteService(removal("", name, if_revision))
             }
+            Action::UpdateLatency { set, remove } => Self::UpdateLatency(stored::UpdateLatency {
+                rows: set.iter().map(Into::into).collect(),
+                remove: remove.clone(),
+            }),
             Action::SetRegion(region) => Self::SetRegion(region.into()),
             Action::DeleteRegion { name, if_revision } => Self::DeleteRegion(removal("", name, if_revision)),
             Action::OpenSession { agent, region, run, version, member } => {
@@ -275,6 +279,9 @@ impl TryFrom<Wish> for Action {
             Wish::DeleteService(removal) => {
                 let (_, name, if_revision) = removal_parts(removal);
                 Ok(Self::DeleteService { name, if_revision })
+            }
+            Wish::UpdateLatency(stored::UpdateLatency { rows, remove }) => {
+                Ok(Self::UpdateLatency { set: rows.into_iter().map(Into::into).collect(), remove })
             }
             Wish::SetRegion(region) => Ok(Self::SetRegion(region.try_into()?)),
             Wish::DeleteZone(removal) => {

@@ -8,6 +8,7 @@ mod command;
 mod endpoint;
 mod event;
 mod health;
+mod latency;
 mod mask;
 mod patch;
 mod profile;

@@ -46,6 +46,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         owners: _,
         services,
         references: _,
+        latency,
         regions,
         agents,
         health,
@@ -56,6 +57,10 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
     } = state;
     let zones = zones.values().map(|zone| Kind::Zone(zone.as_ref().into()));
     let services = services.values().map(|service| Kind::Service(service.as_ref().into()));
+    let rows = latency.rows.values().map(|row| Kind::LatencyRow(row.as_ref().into()));
+    let table = (latency.revision != Revision::default()).then(|| {
+        Kind::LatencyTable(stored::LatencyTable { revision: latency.revision.0, at_ms: latency.at.0 })
+    });
     let regions = regions.values().map(|region| Kind::Region(region.as_ref().into()));
     let agents = agents.values().map(|agent| Kind::Agent(agent.as_ref().into()));
     let profiles = profiles.iter().map(|(id, profile)| {
@@ -73,6 +78,8 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
     let replies = remembered.iter().map(|(id, remembered)| Kind::Reply(reply_message(*id, remembered)));
     zones
         .chain(regions)
+        .chain(rows)
+        .chain(table)
         .chain(services)
         .chain(agents)
         .chain(profiles)
@@ -123,6 +130,15 @@ impl StateBuilder {
             Kind::Service(service) => {
                 let service = Service::try_from(service)?;
                 fresh("service.name", self.state.services.insert(service.name.clone(), Arc::new(service)))
+            }
+            Kind::LatencyRow(row) => {
+                let is_other = self.state.latency.insert(row.try_into()?);
+                if is_other { Ok(()) } else { Err(Malformed::new("latency_row.network", "is there twice")) }
+            }
+            Kind::LatencyTable(stored::LatencyTable { revision, at_ms }) => {
+                self.state.latency.revision = Revision(revision);
+                self.state.latency.at = Timestamp(at_ms);
+                Ok(())
             }
             Kind::Region(region) => {
                 let region = Region::try_from(region)?;

@@ -73,9 +73,14 @@ pub(super) fn broken(status: &Status) -> Trouble {
         || text.contains("InvalidPreface")
         || text.contains("HTTP_1_1_REQUIRED")
     {
-        return Trouble::Unsent("what listens there is no gRPC port of a member".to_owned());
+        return no_grpc();
     }
     Trouble::Unknown(text)
+}
+
+/// Nothing that was said to it was understood.
+pub(super) fn no_grpc() -> Trouble {
+    Trouble::Unsent("what listens there is no gRPC port of a member".to_owned())
 }
 
 /// The innermost error: the outer ones only say that there is one.

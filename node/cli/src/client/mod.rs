@@ -148,9 +148,13 @@ async fn ask<T>(
     }
 }
 
+/// How tonic words an answer that is HTTP/2, but no gRPC: as of a member's HTTP port.
+const NO_GRPC_STATUS: &str = "grpc-status header missing";
+
 /// | status | made by | trouble |
 /// |---|---|---|
 /// | any | this side: the connection broke | unknown, or unsent if the peer speaks no gRPC |
+/// | any, without `grpc-status` | a web server's: it knows no such page | unsent |
 /// | UNAVAILABLE, RESOURCE_EXHAUSTED | the member: nothing was proposed | not now |
 /// | DEADLINE_EXCEEDED, CANCELLED | the member | unknown |
 /// | any other | the member | refused |
@@ -158,6 +162,9 @@ fn trouble_of(member: &Member, status: Status) -> Trouble {
     if std::error::Error::source(&status).is_some() {
         member.forget_channel();
         return member::broken(&status);
+    }
+    if status.message().starts_with(NO_GRPC_STATUS) {
+        return member::no_grpc();
     }
     match status.code() {
         Code::Unavailable | Code::ResourceExhausted => Trouble::NotNow(status.message().to_owned()),

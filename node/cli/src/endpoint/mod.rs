@@ -16,7 +16,7 @@ pub(crate) use shown::{Item, items_table};
 pub(crate) enum Verb {
     /// Add an endpoint to a profile.
     #[command(
-        mut_arg("target", |target| target.required(true)),
+        mut_arg("target", |target| target.required_unless_present_any(["nested", "service"])),
         after_help = "Examples:\n  waymark endpoint add web eu --target 192.0.2.10 --priority 1\n  \
 waymark endpoint add web us --target us.example.net --weight 20 --header 'Host: web.example.org'"
     )]

@@ -2,8 +2,6 @@
 
 mod shown;
 
-use std::net::IpAddr;
-
 use clap::Args;
 use waymark_proto::admin::v1::ExplainRequest;
 use waymark_proto::admin::v1::answers_client::AnswersClient;
@@ -24,9 +22,9 @@ pub(crate) struct Question {
     /// The type that is asked for, as in A, AAAA, NS or TYPE65.
     #[arg(long = "type", value_name = "TYPE", default_value = "A")]
     record_type: String,
-    /// The client's address [default: 127.0.0.1].
-    #[arg(long, value_name = "IP")]
-    from: Option<IpAddr>,
+    /// The client: an address, or a network that the resolver tells of (EDNS client subnet) [default: 127.0.0.1].
+    #[arg(long, value_name = "IP[/BITS]")]
+    from: Option<String>,
     /// Ask this member, by its name or number; else the first that answers.
     #[arg(long, value_name = "M")]
     member: Option<String>,
@@ -38,7 +36,7 @@ pub(crate) struct Question {
 /// Asks and shows the trace.
 pub(crate) async fn run(question: Question, session: &Session) -> Result<String, Failure> {
     let Question { name, record_type, from, member, draw } = question;
-    let client = from.map(|address| address.to_string()).unwrap_or_default();
+    let client = from.unwrap_or_default();
     let request = ExplainRequest { name, r#type: record_type.to_ascii_uppercase(), client, draw };
     let call = async |at: Attempt| {
         let request = at.request(&request);

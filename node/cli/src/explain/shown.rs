@@ -22,6 +22,12 @@ pub(super) struct Explanation {
     applied: u64,
     client: String,
     client_from: String,
+    /// Null if nobody knows where the client is.
+    location: Option<String>,
+    /// Null if no row of the latency table holds the client.
+    latency_row: Option<String>,
+    /// Null if the question came without a client subnet.
+    scope: Option<u32>,
     draw: u64,
     answers: Vec<Record>,
     authority: Vec<Record>,
@@ -44,8 +50,10 @@ struct Profile {
     routing: String,
     status: String,
     pool: String,
-    /// Null if none was.
-    chosen: Option<String>,
+    /// How many nested levels below the profile that answers for the name.
+    depth: u32,
+    /// In the order in which they are answered.
+    chosen: Vec<String>,
     rule: String,
     draw: u64,
     endpoints: Vec<Endpoint>,
@@ -81,18 +89,25 @@ impl From<wire::Explanation> for Explanation {
             reason,
             r#type,
             name,
+            location,
+            latency_row,
+            scope,
         } = message;
+        let filled = |text: String| Some(text).filter(|text| !text.is_empty());
         let records = |records: Vec<wire::AnswerRecord>| records.into_iter().map(Into::into).collect();
         Self {
             name,
             r#type,
             rcode,
             reason,
-            zone: Some(zone).filter(|zone| !zone.is_empty()),
+            zone: filled(zone),
             member,
             applied,
             client,
             client_from,
+            location: filled(location),
+            latency_row: filled(latency_row),
+            scope,
             draw,
             answers: records(answers),
             authority: records(authority),
@@ -121,6 +136,7 @@ impl From<wire::ProfileExplanation> for Profile {
             chosen,
             rule,
             draw,
+            depth,
         } = message;
         Self {
             profile,
@@ -128,7 +144,8 @@ impl From<wire::ProfileExplanation> for Profile {
             routing: words::routing(routing),
             status: words::profile_status(status),
             pool,
-            chosen: Some(chosen).filter(|chosen| !chosen.is_empty()),
+            depth,
+            chosen,
             rule,
             draw,
             endpoints: endpoints.into_iter().map(Into::into).collect(),
@@ -156,13 +173,13 @@ impl From<wire::EndpointExplanation> for Endpoint {
 impl Profile {
     fn text(&self, style: &Style) -> String {
         let pairs = [
-            ("profile", format!("{} (revision {})", self.profile, self.revision)),
+            ("profile", self.heading()),
             ("routing", self.routing.clone()),
             ("status", self.status.clone()),
             ("pool", self.pool.clone()),
             ("rule", self.rule.clone()),
             ("draw", self.draw.to_string()),
-            ("chosen", self.chosen.clone().unwrap_or_else(|| "none".to_owned())),
+            ("chosen", if self.chosen.is_empty() { "none".to_owned() } else { self.chosen.join(", ") }),
         ];
         let reasons: String = self
             .endpoints
@@ -173,13 +190,18 @@ impl Profile {
         format!("{}\n{table}\n{reasons}", table::pairs(style, &pairs))
     }
 
+    fn heading(&self) -> String {
+        let level = if self.depth == 0 { String::new() } else { format!(", nested {} deep", self.depth) };
+        format!("{} (revision {}{level})", self.profile, self.revision)
+    }
+
     /// Only the number that the routing looks at is shown.
     fn endpoints_table(&self, style: &Style) -> String {
         let is_weighted = self.routing == "weighted";
         let number = if is_weighted { "WEIGHT" } else { "PRIORITY" };
         let mut shown = table::table(style, &["", "ENDPOINT", "TARGET", number, "STATUS", "REGIONS"]);
         for endpoint in &self.endpoints {
-            let is_chosen = self.chosen.as_ref() == Some(&endpoint.name);
+            let is_chosen = self.chosen.contains(&endpoint.name);
             shown.add_row([
                 Cell::new(if is_chosen { "→" } else { "" }),
                 Cell::new(&endpoint.name),
@@ -227,6 +249,9 @@ impl Shown for Explanation {
             ("zone", self.zone.clone().unwrap_or_else(|| "none of ours".to_owned())),
             ("member", format!("{}, at log entry {}", self.member, self.applied)),
             ("client", format!("{} ({})", self.client, self.client_from)),
+            ("location", self.location.clone().unwrap_or_else(|| "unknown".to_owned())),
+            ("latency row", self.latency_row.clone().unwrap_or_else(|| "none".to_owned())),
+            ("scope", self.scope.map_or_else(|| "not asked for".to_owned(), |scope| format!("/{scope}"))),
             ("draw", self.draw.to_string()),
         ];
         let mut text = table::pairs(style, &pairs);
@@ -264,9 +289,10 @@ mod tests {
             status: wire::Status::Online.into(),
             pool: "healthy".into(),
             endpoints: vec![endpoint("eu", true, "in: Online"), endpoint("us", false, "out: Disabled")],
-            chosen: "eu".into(),
+            chosen: vec!["eu".into()],
             rule: "the lowest priority".into(),
             draw: 77,
+            depth: 0,
         };
         let record = wire::AnswerRecord {
             name: "web.tm.example.com".into(),

@@ -1,9 +1,10 @@
 //! The walk from the name that is asked for along its chain of aliases to the end of the answer.
 
 use super::lookup::{Found, Lookup};
+use super::scope::Scope;
 use super::{Answer, Query, Rcode, Record, RecordData, RecordType, zone_data};
 use crate::model::Name;
-use crate::routing::Trace;
+use crate::routing::{Client, Trace};
 use crate::state::View;
 
 /// Most aliases in one answer (DNS-6). A resolver that wants more of the chain asks for its last name.
@@ -21,20 +22,24 @@ pub const ALIASES_MAX: u32 = 8;
 /// | holds nothing | NODATA or NXDOMAIN with the SOA of its own zone |
 pub fn decide(view: &View, query: &Query, draw: u64, trace: &mut impl Trace) -> Answer {
     let mut answer = Answer::empty(Rcode::NoError);
+    let mut scope = Scope::of(view, query);
     let mut name = query.name.clone();
     for level in 0..=ALIASES_MAX {
         let Some(zone) = view.state.enclosing_zone(&name) else {
-            return leave(answer, &name, trace);
+            answer = leave(answer, &name, trace);
+            break;
         };
         trace.zone(&zone.name);
-        let record_type = query.record_type;
-        match (Lookup { view, zone, name: &name, record_type, level, draw }).run(trace) {
-            Found::Records { answers, additional } => {
+        let (record_type, client) = (query.record_type, Client::of(query, zone));
+        match (Lookup { view, zone, name: &name, record_type, client, level, draw }).run(trace) {
+            Found::Records { answers, additional, reach } => {
+                scope.narrow(reach);
                 answer.answers.extend(answers);
                 answer.additional = additional;
                 break;
             }
             Found::Nothing { rcode, ttl_max } => {
+                scope.lose();
                 answer.rcode = rcode;
                 answer.authority.push(zone_data::negative_soa(zone, ttl_max));
                 break;
@@ -42,7 +47,8 @@ pub fn decide(view: &View, query: &Query, draw: u64, trace: &mut impl Trace) -> 
             Found::Alias { .. } if level == ALIASES_MAX => {
                 trace.reason(|| format!("{ALIASES_MAX} aliases in a row: the chain so far"));
             }
-            Found::Alias { target, ttl } => {
+            Found::Alias { target, ttl, reach } => {
+                scope.narrow(reach);
                 let data = RecordData::Cname(target.clone());
                 answer.answers.push(Record { name, ttl, data });
                 if is_end(&answer, &target, record_type, trace) {
@@ -52,6 +58,7 @@ pub fn decide(view: &View, query: &Query, draw: u64, trace: &mut impl Trace) -> 
             }
         }
     }
+    answer.scope = scope.prefix();
     answer
 }
 

@@ -4,17 +4,17 @@
 use std::sync::Arc;
 
 use super::{Rcode, Record, RecordData, RecordType, zone_data};
-use crate::model::{Name, Target, Zone};
-use crate::routing::{Absence, Pool, PoolKind, Trace, choose};
+use crate::model::{Name, Span, Target, Zone};
+use crate::routing::{Absence, Asked, Choice, Client, Trace, choose};
 use crate::state::{Plan, View};
 
 /// What a name came to.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// One RRset, and what goes with it into the additional section.
-    Records { answers: Vec<Record>, additional: Vec<Record> },
-    /// An alias, which takes the chain on to its target.
-    Alias { target: Name, ttl: u32 },
+    /// One RRset, and what goes with it into the additional section; the same for the clients in `reach`.
+    Records { answers: Vec<Record>, additional: Vec<Record>, reach: Span },
+    /// An alias, which takes the chain on to its target; the same for the clients in `reach`.
+    Alias { target: Name, ttl: u32, reach: Span },
     /// Nothing. `ttl_max` bounds how long that may be believed.
     Nothing { rcode: Rcode, ttl_max: Option<u32> },
 }
@@ -27,6 +27,8 @@ pub(super) struct Lookup<'a> {
     pub(super) zone: &'a Zone,
     pub(super) name: &'a Name,
     pub(super) record_type: RecordType,
+    /// Who asks.
+    pub(super) client: Client,
     /// How many names came before this one in the chain.
     pub(super) level: u32,
     /// The query's draw.
@@ -51,8 +53,7 @@ impl Lookup<'_> {
             RecordType::SOA if is_apex => return self.zone_soa(trace),
             RecordType::NS if is_apex => {
                 trace.reason(|| format!("zone data: the name servers of {}", zone.name));
-                let (answers, additional) = (zone_data::name_servers(zone), zone_data::glue(zone, self.view));
-                return Found::Records { answers, additional };
+                return self.zone_data(zone_data::name_servers(zone), zone_data::glue(zone, self.view));
             }
             _ => {}
         }
@@ -69,7 +70,12 @@ impl Lookup<'_> {
 
     fn zone_soa(self, trace: &mut impl Trace) -> Found {
         trace.reason(|| format!("zone data: the start of authority of {}", self.zone.name));
-        Found::Records { answers: vec![zone_data::soa(self.zone)], additional: Vec::new() }
+        self.zone_data(vec![zone_data::soa(self.zone)], Vec::new())
+    }
+
+    /// What is the same for everybody.
+    fn zone_data(self, answers: Vec<Record>, additional: Vec<Record>) -> Found {
+        Found::Records { answers, additional, reach: self.client.everybody() }
     }
 
     fn name_server(self, trace: &mut impl Trace) -> Option<Found> {
@@ -79,31 +85,34 @@ impl Lookup<'_> {
             return None;
         }
         trace.reason(|| format!("zone data: the addresses of name server {}", self.name));
-        Some(Found::Records { answers, additional: Vec::new() })
+        Some(self.zone_data(answers, Vec::new()))
     }
 
+    /// What a profile answers with: its endpoints', or a nested one's child's, under its own name and TTL (RTE-12).
     fn profile(self, plan: &Arc<Plan>, trace: &mut impl Trace) -> Result<Found, Absence> {
-        let place = choose(plan, self.type_to_choose(plan), self.level, self.draw, trace)?;
-        let target =
-            plan.endpoints[place].target.as_ref().expect("only an endpoint with a target is in a pool");
+        let Self { view, client, level, draw, .. } = self;
+        let asked = Asked { view, record_type: self.type_to_choose(plan), client, level, draw };
+        let Choice { chosen, reach } = choose(&asked, plan, trace);
+        let (leaf, chosen) = chosen?;
         let ttl = plan.profile.effective_ttl();
-        trace.reason(|| {
-            let alias = if target.is_address() { "" } else { "the alias " };
-            format!("profile '{}' answers with {alias}{target}", plan.profile.name)
-        });
-        let data = match target {
-            Target::Name(target) => return Ok(Found::Alias { target: target.clone(), ttl }),
-            Target::V4(address) => RecordData::A(*address),
-            Target::V6(address) => RecordData::Aaaa(*address),
-        };
-        let answers = vec![Record { name: self.name.clone(), ttl, data }];
-        Ok(Found::Records { answers, additional: Vec::new() })
+        let targets = || chosen.positions().filter_map(|position| leaf.endpoints[position].target.as_ref());
+        trace.reason(|| why_these(plan, targets()));
+        let mut answers = Vec::new();
+        for target in targets() {
+            let data = match target {
+                Target::Name(target) => return Ok(Found::Alias { target: target.clone(), ttl, reach }),
+                Target::V4(address) => RecordData::A(*address),
+                Target::V6(address) => RecordData::Aaaa(*address),
+            };
+            answers.push(Record { name: self.name.clone(), ttl, data });
+        }
+        Ok(Found::Records { answers, additional: Vec::new(), reach })
     }
 
     /// The type that the pool is made for: ANY stands for A, or for AAAA where A has nobody (DNS-7).
     fn type_to_choose(self, plan: &Plan) -> RecordType {
         match self.record_type {
-            RecordType::ANY if Pool::of(plan, RecordType::A).kind() != PoolKind::Empty => RecordType::A,
+            RecordType::ANY if plan.serves().fits(RecordType::A) => RecordType::A,
             RecordType::ANY => RecordType::AAAA,
             other => other,
         }
@@ -130,4 +139,14 @@ impl Lookup<'_> {
             (false, None) => format!("NXDOMAIN: nothing exists at or below {name}"),
         }
     }
+}
+
+fn why_these<'a>(plan: &Plan, targets: impl Iterator<Item = &'a Target>) -> String {
+    let mut targets = targets.map(|target| match target {
+        Target::Name(name) => format!("the alias {name}"),
+        address => address.to_string(),
+    });
+    let first = targets.next().unwrap_or_default();
+    let list = targets.fold(first, |list, target| format!("{list}, {target}"));
+    format!("profile '{}' answers with {list}", plan.profile.name)
 }

@@ -3,6 +3,7 @@
 mod decide;
 mod lookup;
 mod record;
+mod scope;
 #[cfg(test)]
 mod tests;
 mod zone_data;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::model::{Name, RecordType};
+use crate::model::{Name, Network, RecordType};
 
 /// Name and type, and who asks. Class is IN: others are not decided on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct Query {
     pub record_type: RecordType,
     /// The address that the packet came from.
     pub source: IpAddr,
+    /// The client's network, if the resolver tells it (RFC 7871); `/0` if it keeps it to itself.
+    pub subnet: Option<Network>,
 }
 
 /// The response code of an answer.
@@ -140,6 +142,9 @@ pub struct Answer {
     pub authority: Vec<Record>,
     /// The additional section, without OPT: addresses of in-zone name servers.
     pub additional: Vec<Record>,
+    /// To a query with a client subnet: the prefix of the networks for which the answer holds (DNS-10); `None` if the
+    /// option is not to be answered.
+    pub scope: Option<u8>,
 }
 
 impl Answer {
@@ -151,6 +156,7 @@ impl Answer {
             answers: Vec::new(),
             authority: Vec::new(),
             additional: Vec::new(),
+            scope: None,
         }
     }
 }

@@ -51,3 +51,10 @@ impl Locator {
         self.table.span(address, places, unlocated)
     }
 }
+
+impl Default for Locator {
+    /// A locator that knows of no address.
+    fn default() -> Self {
+        Self::new(Arc::default(), RangeMap::default())
+    }
+}

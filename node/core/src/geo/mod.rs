@@ -4,6 +4,7 @@ mod cloud_regions;
 #[cfg(test)]
 mod figures;
 mod file;
+mod fnv;
 mod half;
 mod locator;
 mod range_map;
@@ -11,6 +12,7 @@ mod table;
 
 pub use cloud_regions::CloudRegion;
 pub use file::FileFault;
+pub(crate) use fnv::Fnv;
 pub use locator::{LocatedBy, Location, Locator};
 pub use range_map::RangeMap;
 pub use table::{GeoDigest, GeoTable, OrderFault};

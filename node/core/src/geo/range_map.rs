@@ -6,6 +6,9 @@ use std::net::IpAddr;
 
 use crate::model::{Family, Span};
 
+/// How far [`RangeMap::reach`] looks: a reply's scope may be longer than it could be, but never costs more.
+const REACH_STEPS_MAX: usize = 64;
+
 /// Entries by span, of which the one with the fewest addresses counts where several hold an address. Cheap to ask,
 /// O(log n); to change it, build it anew, O(n log n).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +59,25 @@ impl<T> RangeMap<T> {
         let first = at_or_before.map_or(0, |piece| piece.last + 1);
         let last = pieces.get(behind).map_or(family.max(), |piece| piece.first - 1);
         (Span::from_numbers(family, first, last), None)
+    }
+
+    /// The greatest span around `address` in which all that counts is `alike`, nothing included, if it is so at `address`
+    /// itself. Looks at [`REACH_STEPS_MAX`] pieces to each side at most: behind that, the span may be too small.
+    pub fn reach(&self, address: IpAddr, alike: impl Fn(Option<&T>) -> bool) -> Span {
+        let (mut reach, _) = self.get(address);
+        let mut widen = |next: fn(&Span) -> Option<IpAddr>| {
+            for _ in 0..REACH_STEPS_MAX {
+                let Some(beside) = next(&reach) else { return };
+                let (span, value) = self.get(beside);
+                match reach.merge(&span).filter(|_| alike(value)) {
+                    Some(wider) => reach = wider,
+                    None => return,
+                }
+            }
+        };
+        widen(Span::before);
+        widen(Span::behind);
+        reach
     }
 
     /// The pieces of `family` of which something is said, in order, each with what is said of it.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use super::Fnv;
 use super::RangeMap;
 use super::half::{Half, Number, Wanted};
 use crate::model::{Family, Place, PlaceSet, Span};
@@ -31,6 +32,13 @@ pub struct GeoDigest(pub u128);
 impl fmt::Display for GeoDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&format!("{:032x}", self.0))
+    }
+}
+
+impl Default for GeoTable {
+    /// A table that knows of no address.
+    fn default() -> Self {
+        Self::new([]).expect("nothing is in order")
     }
 }
 
@@ -99,26 +107,7 @@ impl GeoTable {
                 digest.add(b"\n");
             }
         }
-        GeoDigest(digest.0)
-    }
-}
-
-/// FNV-1a of 128 bits.
-struct Fnv(u128);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
-    }
-}
-
-impl Fnv {
-    fn add(&mut self, bytes: &[u8]) {
-        /// 2^88 + 0x13b.
-        const PRIME: u128 = (1 << 88) + 0x13b;
-        for byte in bytes {
-            self.0 = (self.0 ^ u128::from(*byte)).wrapping_mul(PRIME);
-        }
+        GeoDigest(digest.value())
     }
 }
 

@@ -34,6 +34,11 @@ impl Family {
         }
     }
 
+    /// The family of `address`; an IPv4-mapped one counts as IPv4.
+    pub fn of(address: IpAddr) -> Self {
+        Self::number(address).0
+    }
+
     /// The address with this number; bits that the family does not have are ignored.
     pub fn address(self, number: u128) -> IpAddr {
         match self {

@@ -84,6 +84,16 @@ impl Span {
         self.family.address(self.last)
     }
 
+    /// The address in front of the first one, if there is one.
+    pub fn before(&self) -> Option<IpAddr> {
+        Some(self.family.address(self.first.checked_sub(1)?))
+    }
+
+    /// The address behind the last one, if there is one.
+    pub fn behind(&self) -> Option<IpAddr> {
+        (self.last < self.family.max()).then(|| self.family.address(self.last + 1))
+    }
+
     /// The first and the last address, as numbers.
     pub(crate) fn numbers(&self) -> (u128, u128) {
         (self.first, self.last)

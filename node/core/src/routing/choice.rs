@@ -1,134 +1,159 @@
-//! One profile's choice for one query: its pool, its method, and what it means when nobody is left (RTE-4).
+//! Whom a profile answers one query with: its pool, its method, and then the same in the child of a nested endpoint
+//! (RTE-12).
 
 use std::sync::Arc;
 
-use super::{ChoiceDetails, EndpointStanding, Pool, Trace, mix, priority, weighted};
-use crate::health::EndpointStatus;
-use crate::model::{RecordType, Routing};
-use crate::state::Plan;
+use super::question::{Pick, Question};
+use super::{
+    Absence, ChoiceDetails, Chosen, Client, EndpointStanding, Passed, Pool, Trace, geographic, mix,
+    multivalue, performance, priority, subnet, weighted,
+};
+use crate::model::{RecordType, Routing, Span, profile_limits::NESTING_MAX};
+use crate::state::{Plan, View};
 
-/// The place of the endpoint that `plan` chooses for `record_type`, or why there is none. `level` is how many names
-/// came before this one in the chain, `draw` the query's.
-pub fn choose(
-    plan: &Arc<Plan>,
-    record_type: RecordType,
-    level: u32,
-    draw: u64,
-    trace: &mut impl Trace,
-) -> Result<usize, Absence> {
-    let draw = mix(draw, level, plan.profile.id, 0);
-    let pool = Pool::of(plan, record_type);
-    let chosen = match plan.profile.routing {
-        Routing::Priority => priority::choose(pool.members()),
-        Routing::Weighted => weighted::choose(pool.members(), draw),
-        // As if nothing were known of the client.
-        Routing::Performance | Routing::Geographic | Routing::Multivalue | Routing::Subnet => {
-            let count = pool.members().count() as u128;
-            pool.members().map(|(place, _)| place).nth(((u128::from(draw) * count) >> 64) as usize)
+/// Most profiles that one query asks, so that nested ones without anybody for a client cannot make it long.
+const ASKED_MAX: u32 = 256;
+
+/// What is asked of a profile.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// What is known.
+    pub view: &'a View,
+    /// The type that the answer must have.
+    pub record_type: RecordType,
+    /// Who asks.
+    pub client: Client,
+    /// How many names came before this one in the chain.
+    pub level: u32,
+    /// The query's draw.
+    pub draw: u64,
+}
+
+/// Whom a profile chose, through all nested levels.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
+    /// The endpoints that answer and the plan in which they stand, or why there are none.
+    pub chosen: Result<(&'a Arc<Plan>, Chosen), Absence>,
+    /// Clients around this one for whom the choice is made alike, this one included.
+    pub reach: Span,
+}
+
+/// Chooses for `asked` in `plan`.
+pub fn choose<'a>(asked: &Asked<'a>, plan: &'a Arc<Plan>, trace: &mut impl Trace) -> Choice<'a> {
+    Walk { asked, trace, asked_left: ASKED_MAX }.choose(plan, 0)
+}
+
+/// One decision under way.
+struct Walk<'a, 'w, T> {
+    asked: &'w Asked<'a>,
+    trace: &'w mut T,
+    asked_left: u32,
+}
+
+impl<'a, T: Trace> Walk<'a, '_, T> {
+    /// Chooses in `plan`, which stands `depth` levels below the profile that was asked for. A nested endpoint whose
+    /// child has nobody is passed over, but not by the methods that say who answers a client, and nobody else
+    /// (RTE-12).
+    fn choose(&mut self, plan: &'a Arc<Plan>, depth: u32) -> Choice<'a> {
+        let mut reach = self.asked.client.everybody();
+        let mut passed = Passed::default();
+        for attempt in 0.. {
+            if self.asked_left == 0 {
+                return Choice { chosen: Err(Absence::Effort), reach };
+            }
+            self.asked_left -= 1;
+            let question = self.question(plan, depth, attempt, passed);
+            let pick = pick(&question);
+            let record_type = self.asked.record_type;
+            self.trace.choice(plan, || details(&question, &pick, record_type, depth));
+            reach = both(reach, pick.reach);
+            let chosen = match pick.chosen {
+                Ok(chosen) => chosen,
+                Err(Absence::Type) if attempt > 0 => return Choice { chosen: Err(Absence::Children), reach },
+                Err(absence) => return Choice { chosen: Err(absence), reach },
+            };
+            let Some((position, child)) = self.nested(plan, &chosen) else {
+                return Choice { chosen: Ok((plan, chosen)), reach };
+            };
+            let inner = self.choose(child, depth + 1);
+            reach = both(reach, inner.reach);
+            match (inner.chosen, plan.profile.routing) {
+                (Ok(_) | Err(Absence::Effort), _) => return Choice { chosen: inner.chosen, reach },
+                (Err(_), Routing::Geographic | Routing::Subnet) => {
+                    return Choice { chosen: Err(Absence::Asked(position)), reach };
+                }
+                (Err(_), _) => passed.insert(position),
+            }
         }
+        unreachable!("each attempt passes over one more endpoint, and a pool without members ends it")
+    }
+
+    fn question(&self, plan: &'a Arc<Plan>, depth: u32, attempt: u32, passed: Passed) -> Question<'a> {
+        let Asked { view, record_type, client, level, draw } = *self.asked;
+        let level = level * (NESTING_MAX as u32 + 1) + depth;
+        Question {
+            view,
+            plan,
+            pool: Pool::of(plan, record_type, passed),
+            client,
+            draw: mix(draw, level, plan.profile.id, attempt),
+        }
+    }
+
+    /// The child of the endpoint that was chosen, if it is nested: then it was chosen alone (SET-22).
+    fn nested(&self, plan: &Plan, chosen: &Chosen) -> Option<(usize, &'a Arc<Plan>)> {
+        let position = chosen.positions().next()?;
+        let child = plan.endpoints[position].child?;
+        Some((position, self.asked.view.plan_by_id(child)?))
+    }
+}
+
+fn pick(question: &Question<'_>) -> Pick {
+    let one = |position: Option<usize>| question.same_for_everybody(position.map(Chosen::one));
+    match question.plan.profile.routing {
+        Routing::Priority => one(priority::choose(question.pool.members())),
+        Routing::Weighted => one(weighted::choose(question.pool.members(), question.draw)),
+        Routing::Performance => performance::choose(question),
+        Routing::Geographic => geographic::choose(question),
+        Routing::Multivalue => multivalue::choose(question),
+        Routing::Subnet => subnet::choose(question),
+    }
+}
+
+/// Both hold the client, so they have it in common.
+fn both(one: Span, other: Span) -> Span {
+    one.intersect(&other).unwrap_or(one)
+}
+
+fn details(question: &Question<'_>, pick: &Pick, record_type: RecordType, depth: u32) -> ChoiceDetails {
+    let Question { plan, pool, draw, .. } = question;
+    let standing =
+        |position| EndpointStanding { standing: pool.standing(position), reason: pool.reason(position) };
+    let rule = match &pick.chosen {
+        Ok(chosen) => rule(question, chosen),
+        Err(absence) => format!("nobody: {}", absence.reason(plan, record_type)),
     };
-    trace.choice(plan, || details(plan, pool, record_type, chosen, draw));
-    chosen.ok_or_else(|| Absence::of(plan))
-}
-
-fn details(
-    plan: &Plan,
-    pool: Pool<'_>,
-    record_type: RecordType,
-    chosen: Option<usize>,
-    draw: u64,
-) -> ChoiceDetails {
-    let standings = plan
-        .endpoints
-        .iter()
-        .map(|planned| EndpointStanding { standing: pool.standing(planned), reason: pool.reason(planned) });
-    let rule = match (chosen.map(|place| &plan.endpoints[place]), plan.profile.routing) {
-        (None, _) => format!("nobody: {}", Absence::of(plan).reason(plan, record_type)),
-        (Some(chosen), Routing::Priority) => priority::rule(chosen),
-        (Some(chosen), Routing::Weighted) => weighted::rule(pool.members(), chosen),
-        (Some(chosen), routing) => {
-            format!("{}: '{}' by an even draw", routing.as_str(), chosen.endpoint.name)
-        }
-    };
-    ChoiceDetails { pool: pool.kind(), standings: standings.collect(), chosen, rule, draw }
-}
-
-/// Why a profile has nobody to answer with; the first row that applies (RTE-4).
-///
-/// | profile | endpoints | absence | the profile's name |
-/// |---|---|---|---|
-/// | disabled | – | ProfileDisabled | does not exist by it |
-/// | enabled | none | NoEndpoint | does not exist by it |
-/// | enabled | all Disabled | AllDisabled | does not exist by it |
-/// | enabled | all Disabled or Stopped | OnlyStopped | exists, without data |
-/// | enabled | others, but none that can answer the type | Type | exists, without data of that type |
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Absence {
-    /// The profile is switched off.
-    ProfileDisabled,
-    /// The profile has no endpoint.
-    NoEndpoint,
-    /// Every endpoint is switched off.
-    AllDisabled,
-    /// Only Stopped endpoints are left beside the Disabled ones.
-    OnlyStopped,
-    /// None of the endpoints that could serve can answer the type.
-    Type,
-}
-
-impl Absence {
-    /// Why nobody of `plan` can be chosen, given that nobody can.
-    pub fn of(plan: &Plan) -> Self {
-        let all = |expected: &[EndpointStatus]| {
-            plan.endpoints.iter().all(|planned| expected.contains(&planned.status))
-        };
-        if !plan.profile.enabled {
-            Self::ProfileDisabled
-        } else if plan.endpoints.is_empty() {
-            Self::NoEndpoint
-        } else if all(&[EndpointStatus::Disabled]) {
-            Self::AllDisabled
-        } else if all(&[EndpointStatus::Disabled, EndpointStatus::Stopped]) {
-            Self::OnlyStopped
-        } else {
-            Self::Type
-        }
-    }
-
-    /// The reason in words.
-    pub fn reason(self, plan: &Plan, record_type: RecordType) -> String {
-        let profile = &plan.profile.name;
-        match self {
-            Self::ProfileDisabled => format!("profile '{profile}' is disabled"),
-            Self::NoEndpoint => format!("profile '{profile}' has no endpoint"),
-            Self::AllDisabled => format!("every endpoint of profile '{profile}' is disabled"),
-            Self::OnlyStopped => format!("every enabled endpoint of profile '{profile}' is stopped"),
-            Self::Type => format!("no available endpoint of profile '{profile}' can answer {record_type}"),
-        }
+    ChoiceDetails {
+        depth,
+        pool: pool.kind(),
+        standings: (0..plan.endpoints.len()).map(standing).collect(),
+        chosen: pick.chosen.iter().flat_map(Chosen::positions).collect(),
+        rule,
+        draw: *draw,
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixture::plan;
-    use crate::health::EndpointStatus::{Disabled, Online, Stopped};
-    use crate::routing::NoTrace;
-
-    fn absence(plan: Plan, record_type: RecordType) -> Absence {
-        choose(&Arc::new(plan), record_type, 0, 0, &mut NoTrace).expect_err("nobody to choose")
-    }
-
-    #[test]
-    fn rte_4_every_row_of_the_table() {
-        let disabled = plan(&[("192.0.2.1", Disabled), ("192.0.2.2", Disabled)]);
-        assert_eq!(absence(disabled, RecordType::A), Absence::AllDisabled);
-        assert_eq!(absence(plan(&[]), RecordType::A), Absence::NoEndpoint);
-        let stopped = plan(&[("192.0.2.1", Disabled), ("192.0.2.2", Stopped)]);
-        assert_eq!(absence(stopped, RecordType::A), Absence::OnlyStopped);
-        assert_eq!(absence(plan(&[("192.0.2.1", Online)]), RecordType::AAAA), Absence::Type);
-        let mut off = plan(&[("192.0.2.1", EndpointStatus::Inactive)]);
-        off.profile = Arc::new(crate::model::Profile { enabled: false, ..(*off.profile).clone() });
-        assert_eq!(absence(off, RecordType::A), Absence::ProfileDisabled);
+/// Why these were chosen, in one line.
+fn rule(question: &Question<'_>, chosen: &Chosen) -> String {
+    let Question { plan, pool, .. } = question;
+    let first = chosen.positions().next().map(|position| &plan.endpoints[position]);
+    match (plan.profile.routing, first) {
+        (Routing::Priority, Some(first)) => priority::rule(first),
+        (Routing::Weighted, Some(first)) => weighted::rule(pool.members(), first),
+        (Routing::Performance, _) => performance::rule(question, chosen),
+        (Routing::Geographic, _) => geographic::rule(question),
+        (Routing::Multivalue, _) => multivalue::rule(question, chosen),
+        (Routing::Subnet, _) => subnet::rule(question, chosen),
+        (_, None) => String::new(),
     }
 }

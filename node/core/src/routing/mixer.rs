@@ -1,6 +1,8 @@
 //! One draw for a query, another for each level of its decision (spec §1.5).
 
-use crate::model::ProfileId;
+use std::net::IpAddr;
+
+use crate::model::{Network, ProfileId};
 
 /// The draw of `profile` at `level` (0 for the name that was asked for) in its `attempt`th try, from the query's draw.
 ///
@@ -9,6 +11,17 @@ use crate::model::ProfileId;
 pub fn mix(draw: u64, level: u32, profile: ProfileId, attempt: u32) -> u64 {
     let parts = [u64::from(level), profile.0, u64::from(attempt)];
     parts.into_iter().fold(draw, |state, part| finalise(state ^ finalise(part)))
+}
+
+/// An even number for a network and an endpoint's number; fixed for ever like [`mix`].
+pub(super) fn hash(network: Network, id: u64) -> u64 {
+    let family = u64::from(network.address().is_ipv6());
+    let first = match network.address() {
+        IpAddr::V4(address) => u128::from(address.to_bits()),
+        IpAddr::V6(address) => address.to_bits(),
+    };
+    let parts = [family, (first >> 64) as u64, first as u64, u64::from(network.prefix()), id];
+    parts.into_iter().fold(0, |state, part| finalise(state ^ finalise(part)))
 }
 
 /// One step of the SplitMix64 generator: the golden-ratio increment, then the finaliser that lets each bit of the

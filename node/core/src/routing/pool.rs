@@ -1,5 +1,6 @@
 //! Which endpoints may be chosen for one query (RTE-2, RTE-3).
 
+use super::Passed;
 use crate::health::EndpointStatus;
 use crate::model::{RecordType, Target};
 use crate::state::{Plan, PlannedEndpoint};
@@ -46,6 +47,8 @@ pub enum Standing {
     Stopped,
     /// Out: it cannot answer the type that is asked for.
     Type,
+    /// Out: its child has nobody for this query.
+    Passed,
 }
 
 impl Standing {
@@ -60,20 +63,24 @@ impl Standing {
 pub struct Pool<'a> {
     plan: &'a Plan,
     record_type: RecordType,
+    passed: Passed,
     kind: PoolKind,
 }
 
 impl<'a> Pool<'a> {
-    /// The pool of `plan` for `record_type`, the first row that applies (RTE-3).
+    /// The pool of `plan` for `record_type`, as if `passed` were not there; the first row that applies (RTE-3).
     ///
-    /// | endpoints that can answer the type | kind |
+    /// | other endpoints that can answer the type | kind |
     /// |---|---|
     /// | any Online, CheckingEndpoint or Unmonitored | Healthy: those |
     /// | any Degraded | BestEffort: all the Degraded ones |
     /// | only Disabled, Inactive or Stopped, or none | Empty |
-    pub fn of(plan: &'a Plan, record_type: RecordType) -> Self {
+    pub fn of(plan: &'a Plan, record_type: RecordType, passed: Passed) -> Self {
         let mut kind = PoolKind::Empty;
-        for planned in plan.endpoints.iter().filter(|planned| fits(planned, record_type)) {
+        for (position, planned) in plan.endpoints.iter().enumerate() {
+            if passed.contains(position) || !planned.serves.fits(record_type) {
+                continue;
+            }
             match planned.status {
                 EndpointStatus::Online | EndpointStatus::CheckingEndpoint | EndpointStatus::Unmonitored => {
                     kind = PoolKind::Healthy;
@@ -83,7 +90,7 @@ impl<'a> Pool<'a> {
                 EndpointStatus::Disabled | EndpointStatus::Inactive | EndpointStatus::Stopped => {}
             }
         }
-        Self { plan, record_type, kind }
+        Self { plan, record_type, passed, kind }
     }
 
     /// What the pool is made of.
@@ -91,26 +98,30 @@ impl<'a> Pool<'a> {
         self.kind
     }
 
-    /// Who is in it, in the profile's order, with their places there.
+    /// Who is in it, in the profile's order, with their positions there.
     pub fn members(self) -> impl Iterator<Item = (usize, &'a PlannedEndpoint)> + Clone {
-        self.plan.endpoints.iter().enumerate().filter(move |(_, planned)| self.standing(planned).is_in())
+        let is_in = move |(position, _): &(usize, &PlannedEndpoint)| self.standing(*position).is_in();
+        self.plan.endpoints.iter().enumerate().filter(is_in)
     }
 
-    /// Whether `planned`, an endpoint of the profile, is in the pool; the first row that applies.
+    /// Whether the endpoint at `position` is in the pool; the first row that applies.
     ///
     /// | status | can answer the type | pool | standing |
     /// |---|---|---|---|
     /// | Disabled, Inactive, Stopped | – | – | out, by that status |
     /// | any other | no | – | out, by type |
+    /// | any other | yes, but its child has nobody | – | out, passed over |
     /// | Online, CheckingEndpoint, Unmonitored | yes | Healthy | in |
     /// | Degraded | yes | Healthy | out: others are better |
     /// | Degraded | yes | BestEffort | in |
-    pub fn standing(&self, planned: &PlannedEndpoint) -> Standing {
+    pub fn standing(&self, position: usize) -> Standing {
+        let planned = &self.plan.endpoints[position];
         match planned.status {
             EndpointStatus::Disabled => Standing::Disabled,
             EndpointStatus::Inactive => Standing::Inactive,
             EndpointStatus::Stopped => Standing::Stopped,
-            _ if !fits(planned, self.record_type) => Standing::Type,
+            _ if !planned.serves.fits(self.record_type) => Standing::Type,
+            _ if self.passed.contains(position) => Standing::Passed,
             EndpointStatus::Online | EndpointStatus::CheckingEndpoint | EndpointStatus::Unmonitored => {
                 Standing::In
             }
@@ -119,10 +130,11 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Why `planned` is in or out, in one line.
-    pub fn reason(&self, planned: &PlannedEndpoint) -> String {
+    /// Why the endpoint at `position` is in or out, in one line.
+    pub fn reason(&self, position: usize) -> String {
         let record_type = self.record_type;
-        match (self.standing(planned), planned.status) {
+        let planned = &self.plan.endpoints[position];
+        match (self.standing(position), planned.status) {
             (Standing::In, EndpointStatus::CheckingEndpoint) => {
                 "in: CheckingEndpoint, which counts as available until something is known".to_owned()
             }
@@ -138,21 +150,13 @@ impl<'a> Pool<'a> {
             (Standing::Disabled, _) => "out: disabled by the operator".to_owned(),
             (Standing::Inactive, _) => "out: its profile is disabled".to_owned(),
             (Standing::Stopped, _) => "out: stopped by what it stands for".to_owned(),
-            (Standing::Type, _) => {
-                let family = if matches!(planned.target, Some(Target::V4(_))) { "IPv4" } else { "IPv6" };
-                format!("out: an {family} address cannot answer {record_type}")
-            }
+            (Standing::Type, _) => match &planned.target {
+                None => format!("out: nobody in its profile can answer {record_type}"),
+                Some(Target::V6(_)) => format!("out: an IPv6 address cannot answer {record_type}"),
+                Some(_) => format!("out: an IPv4 address cannot answer {record_type}"),
+            },
+            (Standing::Passed, _) => "out: its profile has nobody for this client".to_owned(),
         }
-    }
-}
-
-/// Can an endpoint answer a type (RTE-2)? A name answers any, by CNAME.
-fn fits(planned: &PlannedEndpoint, record_type: RecordType) -> bool {
-    match &planned.target {
-        None => false,
-        Some(Target::Name(_)) => true,
-        Some(Target::V4(_)) => record_type == RecordType::A,
-        Some(Target::V6(_)) => record_type == RecordType::AAAA,
     }
 }
 
@@ -164,8 +168,8 @@ mod tests {
 
     fn pool_of(statuses: &[(&str, EndpointStatus)], record_type: RecordType) -> (PoolKind, Vec<Standing>) {
         let plan = plan(statuses);
-        let pool = Pool::of(&plan, record_type);
-        (pool.kind(), plan.endpoints.iter().map(|planned| pool.standing(planned)).collect())
+        let pool = Pool::of(&plan, record_type, Passed::default());
+        (pool.kind(), (0..plan.endpoints.len()).map(|position| pool.standing(position)).collect())
     }
 
     #[test]
@@ -243,8 +247,8 @@ mod tests {
             ("2001:db8::1", Online),
             ("192.0.2.3", Disabled),
         ]);
-        let pool = Pool::of(&plan, RecordType::A);
-        let reasons: Vec<String> = plan.endpoints.iter().map(|planned| pool.reason(planned)).collect();
+        let pool = Pool::of(&plan, RecordType::A, Passed::default());
+        let reasons: Vec<String> = (0..4).map(|position| pool.reason(position)).collect();
         assert_eq!(
             reasons,
             [

@@ -10,7 +10,8 @@ use crate::state::Plan;
 pub trait Trace {
     /// The zone that encloses the name; once for each name of a chain.
     fn zone(&mut self, zone: &Name);
-    /// One profile's choice: its pool, each endpoint's standing, who was chosen, and by which rule.
+    /// One profile's choice: its pool, each endpoint's standing, who was chosen, and by which rule. A nested endpoint's
+    /// child comes next, one level deeper; if it has nobody, the profile may choose again.
     fn choice(&mut self, plan: &Arc<Plan>, details: impl FnOnce() -> ChoiceDetails);
     /// The rule that made the answer, in one line; once for each name of a chain and once more if the chain breaks off.
     fn reason(&mut self, reason: impl FnOnce() -> String);
@@ -19,12 +20,14 @@ pub trait Trace {
 /// What [`Trace::choice`] is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChoiceDetails {
+    /// How many nested levels below the profile that was asked for.
+    pub depth: u32,
     /// What the pool was made of.
     pub pool: PoolKind,
     /// For each endpoint, in order.
     pub standings: Vec<EndpointStanding>,
-    /// The endpoint that was chosen, by its place.
-    pub chosen: Option<usize>,
+    /// The endpoints that were chosen, by their positions, in the order in which they are answered.
+    pub chosen: Vec<usize>,
     /// One line: the rule that chose, or why there was nobody to choose.
     pub rule: String,
     /// The draw at this level.

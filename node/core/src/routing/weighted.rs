@@ -10,16 +10,16 @@
 
 use crate::state::PlannedEndpoint;
 
-/// The place of the endpoint that is chosen among `pool` by `draw`, 64 even random bits.
+/// The position of the endpoint that is chosen among `pool` by `draw`, 64 even random bits.
 pub(super) fn choose<'a>(
     pool: impl Iterator<Item = (usize, &'a PlannedEndpoint)> + Clone,
     draw: u64,
 ) -> Option<usize> {
     let mut left = (u128::from(draw) * u128::from(total(pool.clone()))) >> 64;
-    for (place, planned) in pool {
+    for (position, planned) in pool {
         let weight = u128::from(planned.endpoint.effective_weight());
         if left < weight {
-            return Some(place);
+            return Some(position);
         }
         left -= weight;
     }
@@ -46,7 +46,7 @@ mod tests {
     use crate::fixture::plan;
     use crate::health::EndpointStatus::{Degraded, Online};
     use crate::model::{ProfileId, RecordType};
-    use crate::routing::{Pool, mix};
+    use crate::routing::{Passed, Pool, mix};
     use crate::state::Plan;
 
     fn weighted(weights: &[Option<u32>]) -> Plan {
@@ -61,7 +61,7 @@ mod tests {
 
     /// Pearson's statistic of `draws` draws against the weights.
     fn chi_square(plan: &Plan, draws: u64) -> f64 {
-        let pool = Pool::of(plan, RecordType::A);
+        let pool = Pool::of(plan, RecordType::A, Passed::default());
         let mut counts = vec![0_u64; plan.endpoints.len()];
         for draw in 0..draws {
             let chosen = choose(pool.members(), mix(draw, 0, ProfileId(1), 0)).expect("a full pool");
@@ -93,7 +93,7 @@ mod tests {
     fn rte_6_only_the_pools_weights_count() {
         let mut plan = weighted(&[Some(1_000), Some(1), Some(1)]);
         plan.endpoints[0].status = Degraded;
-        let pool = Pool::of(&plan, RecordType::A);
+        let pool = Pool::of(&plan, RecordType::A, Passed::default());
         assert_eq!(choose(pool.members(), 0), Some(1));
         assert_eq!(choose(pool.members(), u64::MAX / 2), Some(1));
         assert_eq!(choose(pool.members(), u64::MAX / 2 + 1), Some(2));

@@ -87,6 +87,8 @@ pub enum Change {
     Health(ProfileId),
     /// A service is new, different or gone. The profiles that use it are told of by themselves.
     Service(Caseless),
+    /// Rows of the latency table are new, different or gone.
+    Latency,
     /// A region is new, different or gone.
     Region(Caseless),
     /// An agent is new, different or gone.

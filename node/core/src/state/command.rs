@@ -1,5 +1,6 @@
 //! The requests that can alter the state. They say what is wished or what was observed, never what the state shall be.
 
+use super::LatencyRowDraft;
 use crate::health::Outcome;
 use crate::model::{
     AgentRun, Caseless, EndpointId, EndpointPatch, LogIndex, MemberId, ProfilePatch, Region, Revision,
@@ -145,6 +146,13 @@ pub enum Action {
         name: String,
         /// Refused unless the service is at this revision.
         if_revision: Option<Revision>,
+    },
+    /// Rows of the latency table, new or changed, and networks whose rows end.
+    UpdateLatency {
+        /// Rows to set, at most [`super::LatencyTable::BATCH_MAX`] with those to remove.
+        set: Vec<LatencyRowDraft>,
+        /// Networks whose rows end; one without a row changes nothing.
+        remove: Vec<String>,
     },
     /// A region, new or moved. Its `revision` is not looked at.
     SetRegion(Region),

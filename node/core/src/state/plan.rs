@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::State;
+use super::{Serves, State};
+use crate::geo::RangeMap;
 use crate::health::{EndpointHealth, EndpointStatus};
-use crate::model::{Caseless, Endpoint, Profile, ProfileId, Target};
+use crate::model::{Caseless, Endpoint, Place, Profile, ProfileId, Routing, Target};
 
 /// A profile with its endpoints' health.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +14,11 @@ pub struct Plan {
     pub profile: Arc<Profile>,
     /// Its endpoints in order, each with what the pool depends on.
     pub endpoints: Vec<PlannedEndpoint>,
+    /// Whose the clients' networks are, by the endpoints' positions; without Disabled ones, and empty under methods that do
+    /// not look at networks (RTE-10, RTE-11).
+    pub subnets: RangeMap<usize>,
+    /// Whose each place is, by its index; empty but under `geographic` (RTE-8).
+    places: Box<[Option<u8>]>,
 }
 
 /// An endpoint and its health, and what its names stand for.
@@ -24,6 +30,8 @@ pub struct PlannedEndpoint {
     pub target: Option<Target>,
     /// The profile that is asked in its place; `None` unless it is nested.
     pub child: Option<ProfileId>,
+    /// Which types it can answer.
+    pub serves: Serves,
     /// The region in which it lives, its own or its service's.
     pub location: Option<Caseless>,
     /// Its status.
@@ -33,21 +41,48 @@ pub struct PlannedEndpoint {
 }
 
 impl Plan {
-    /// The plan of `profile`, a profile of `state`.
-    pub fn of(state: &State, profile: &Arc<Profile>) -> Self {
+    /// The plan of `profile`, a profile of `state`, of whose children `child_serves` knows what they can answer.
+    pub fn of(state: &State, profile: &Arc<Profile>, child_serves: impl Fn(ProfileId) -> Serves) -> Self {
         let planned = |endpoint: &Endpoint| {
             let health = state.health.get(&endpoint.id).expect("each endpoint of a state has its health");
             let resolved = state.resolve(endpoint);
+            let child = endpoint.child().and_then(|child| state.profile_ids.get(&child.profile)).copied();
             PlannedEndpoint {
                 target: resolved.target.cloned(),
-                child: endpoint.child().and_then(|child| state.profile_ids.get(&child.profile)).copied(),
+                child,
+                serves: resolved
+                    .target
+                    .map_or_else(|| child.map_or_else(Serves::default, &child_serves), Serves::of),
                 location: resolved.location.cloned(),
                 endpoint: endpoint.clone(),
                 status: health.status,
                 health: health.clone(),
             }
         };
-        Self { profile: profile.clone(), endpoints: profile.endpoints.iter().map(planned).collect() }
+        let endpoints: Vec<PlannedEndpoint> = profile.endpoints.iter().map(planned).collect();
+        let subnets = match profile.routing {
+            Routing::Performance | Routing::Geographic | Routing::Subnet => subnets(&endpoints),
+            Routing::Priority | Routing::Weighted | Routing::Multivalue => RangeMap::default(),
+        };
+        let places = if profile.routing == Routing::Geographic { places(&endpoints) } else { Box::default() };
+        Self { profile: profile.clone(), endpoints, subnets, places }
+    }
+
+    /// The position of the endpoint that `place` belongs to under `geographic`: the first that has the place itself, or
+    /// else what it lies in, on upward to WORLD.
+    pub fn mapped(&self, place: Place) -> Option<usize> {
+        self.places.get(place.index()).copied().flatten().map(usize::from)
+    }
+
+    /// What the endpoints can answer together that are not out for good.
+    pub fn serves(&self) -> Serves {
+        let may_serve = |planned: &&PlannedEndpoint| {
+            !matches!(
+                planned.status,
+                EndpointStatus::Disabled | EndpointStatus::Inactive | EndpointStatus::Stopped
+            )
+        };
+        self.endpoints.iter().filter(may_serve).fold(Serves::default(), |all, planned| all.or(planned.serves))
     }
 
     /// Does the profile make its name exist (RTE-4)? A disabled one does not, nor one without an enabled endpoint.
@@ -55,4 +90,25 @@ impl Plan {
         self.profile.enabled
             && self.endpoints.iter().any(|planned| planned.status != EndpointStatus::Disabled)
     }
+}
+
+/// The enabled endpoints with their positions.
+fn enabled(endpoints: &[PlannedEndpoint]) -> impl Iterator<Item = (usize, &PlannedEndpoint)> {
+    endpoints.iter().enumerate().filter(|(_, planned)| planned.status != EndpointStatus::Disabled)
+}
+
+fn subnets(endpoints: &[PlannedEndpoint]) -> RangeMap<usize> {
+    RangeMap::new(enabled(endpoints).flat_map(|(position, planned)| {
+        planned.endpoint.subnets.iter().map(move |subnet| (*subnet, position))
+    }))
+}
+
+fn places(endpoints: &[PlannedEndpoint]) -> Box<[Option<u8>]> {
+    let mut own = vec![None; Place::COUNT];
+    for (position, planned) in enabled(endpoints) {
+        for place in &planned.endpoint.geo {
+            own[place.index()] = u8::try_from(position).ok();
+        }
+    }
+    Place::all().map(|place| place.ancestors().find_map(|place| own[place.index()])).collect()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use super::{CommandId, Event, EventId, References, Rejection, Reply};
+use super::{CommandId, Event, EventId, LatencyTable, References, Rejection, Reply};
 use crate::geo::CloudRegion;
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
 use crate::model::{
@@ -59,6 +59,8 @@ pub struct State {
     pub services: OrdMap<Caseless, Arc<Service>>,
     /// Who stands for whom, derived from the profiles.
     pub references: References,
+    /// How far clients are from regions.
+    pub latency: LatencyTable,
     /// Regions by name.
     pub regions: OrdMap<Caseless, Arc<Region>>,
     /// Agents by name.

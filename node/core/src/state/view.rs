@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use imbl::{HashMap, OrdMap};
 
-use super::{Change, Plan, State};
+use super::{Change, LatencyRow, Plan, Serves, State};
+use crate::geo::{Locator, RangeMap};
 use crate::health::{Check, Patience, Tally};
 use crate::model::{Caseless, Endpoint, EndpointId, LogIndex, Name, Profile, ProfileId, Revision};
 
@@ -22,6 +23,10 @@ pub struct View {
     pub applied: LogIndex,
     /// Rises, to the state's counter, whenever something that an agent must probe changed.
     pub checks_revision: Revision,
+    /// Where clients are.
+    pub locator: Locator,
+    /// How far clients are from regions.
+    pub latency: Arc<RangeMap<Arc<LatencyRow>>>,
     /// The plan of each profile by its full name, of disabled ones too: `explain` has something to say of them.
     plans: HashMap<Name, Arc<Plan>>,
     /// The [`Name::tree_key`] of each name that exists: zones, name servers with addresses, profiles that
@@ -35,18 +40,30 @@ impl View {
     pub fn of(state: State, applied: LogIndex) -> Self {
         let zones = state.zones.keys().cloned().map(Change::Zone);
         let profiles = state.profiles.keys().copied().map(Change::Profile);
-        let changes: Vec<Change> = zones.chain(profiles).collect();
+        let changes: Vec<Change> = zones.chain(profiles).chain([Change::Latency]).collect();
         let view = Self::default().after(state, &changes, applied);
         Self { checks_revision: view.state.counter, ..view }
+    }
+
+    /// The view of no state yet, whose clients `locator` locates.
+    pub fn located_by(locator: Locator) -> Self {
+        Self { locator, ..Self::default() }
+    }
+
+    /// The view of another state, built from nothing; clients are where they were.
+    pub fn anew(&self, state: State, applied: LogIndex) -> Self {
+        Self { locator: self.locator.clone(), ..Self::of(state, applied) }
     }
 
     /// The view after `changes` led to `state`; costs no more the more profiles there are.
     pub fn after(&self, state: State, changes: &[Change], applied: LogIndex) -> Self {
         let touched = Touched::by(changes, &self.state, &state);
         let mut next = Self { state, applied, ..self.clone() };
-        for name in &touched.profile_names {
-            next.renew_plan(name);
+        if touched.latency {
+            let rows = next.state.latency.rows.values();
+            next.latency = Arc::new(RangeMap::new(rows.map(|row| (row.network, row.clone()))));
         }
+        next.renew_plans(&touched.profile_names);
         for name in touched.profile_names.iter().chain(&touched.zone_names) {
             next.renew_presence(name);
         }
@@ -106,13 +123,26 @@ impl View {
         self.state.health.get(&id)?.tallies.get(agent)
     }
 
-    fn renew_plan(&mut self, name: &Name) {
-        let state = &self.state;
-        let owner = state.owners.get(&name.tree_key()).and_then(|id| state.profiles.get(id));
-        match owner.map(|profile| Arc::new(Plan::of(state, profile))) {
-            Some(plan) => self.plans.insert(name.clone(), plan),
-            None => self.plans.remove(name),
-        };
+    /// Renews the plans at `names`, and those of the parents of profiles that can answer other types than before. In
+    /// whatever order they come, each ends with what its children's plans say last: nesting has no loops.
+    fn renew_plans(&mut self, names: &BTreeSet<Name>) {
+        let mut waiting: Vec<Name> = names.iter().cloned().collect();
+        while let Some(name) = waiting.pop() {
+            let state = &self.state;
+            let owner = state.owners.get(&name.tree_key()).and_then(|id| state.profiles.get(id));
+            let Some(profile) = owner else {
+                self.plans.remove(&name);
+                continue;
+            };
+            let serves = |child| self.plan_by_id(child).map_or_else(Serves::default, |plan| plan.serves());
+            let plan = Plan::of(state, profile, serves);
+            let before = self.plans.get(&name).map_or_else(Serves::default, |plan| plan.serves());
+            if plan.serves() != before {
+                let parents = state.references.parents(profile.id);
+                waiting.extend(parents.filter_map(|id| Some(state.profiles.get(&id)?.full_name.clone())));
+            }
+            self.plans.insert(name, Arc::new(plan));
+        }
     }
 
     fn renew_presence(&mut self, name: &Name) {
@@ -137,6 +167,8 @@ struct Touched {
     zone_names: BTreeSet<Name>,
     /// Profiles whose checks may be different.
     checked: BTreeSet<ProfileId>,
+    /// Is the latency table different?
+    latency: bool,
 }
 
 impl Touched {
@@ -157,6 +189,7 @@ impl Touched {
                     touched.profile_names.insert(name.clone());
                 }
                 Change::Health(id) => touched.add_profile(*id, after),
+                Change::Latency => touched.latency = true,
                 Change::Service(_) | Change::Region(_) | Change::Agent(_) | Change::Event(_) => {}
             }
         }

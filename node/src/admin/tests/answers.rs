@@ -41,7 +41,7 @@ async fn rte_15_every_endpoint_is_named_in_or_out_and_why() {
 
     let profile = &told.profiles[0];
     assert_eq!((profile.profile.as_str(), profile.pool.as_str()), ("web", "healthy"));
-    assert_eq!((profile.chosen.as_str(), profile.routing()), ("two", Routing::Priority));
+    assert_eq!((profile.chosen.join(" ").as_str(), profile.routing()), ("two", Routing::Priority));
     assert_eq!(profile.status(), Status::Degraded);
     assert!(!profile.rule.is_empty() && profile.revision > 0);
     let [one, two] = &profile.endpoints[..] else { panic!("{:?}", profile.endpoints) };
@@ -82,7 +82,7 @@ async fn rte_14_explain_equals_the_decision_with_the_same_draw() {
         {
             let told = explain(&fixture, ExplainRequest { draw: Some(draw), ..ask(name, word) }).await;
             let source: IpAddr = [127, 0, 0, 1].into();
-            let query = Query { name: Name::parse(name).unwrap(), record_type, source };
+            let query = Query { name: Name::parse(name).unwrap(), record_type, source, subnet: None };
             let decided = decide(&view, &query, draw, &mut NoTrace);
             assert_eq!(told.rcode, decided.rcode.as_str(), "{name} {word}");
             assert_eq!(lines(&told.answers), decided_lines(&decided.answers), "{name} {word}");
@@ -126,7 +126,7 @@ async fn val_1_every_fault_of_the_question_is_found() {
     assert_eq!(faults.len(), 3, "{faults:?}");
     assert_eq!(faults[0], "name: 'a..b' has an empty label");
     assert!(faults[1].starts_with("type: 'CNAM'") && faults[1].contains("CNAME"), "VAL-3: {faults:?}");
-    assert_eq!(faults[2], "client: 'here' is no IPv4 or IPv6 address");
+    assert_eq!(faults[2], "client: 'here' is no IPv4 or IPv6 address or network");
 }
 
 #[tokio::test]

@@ -40,7 +40,7 @@ impl Real {
             compaction: Compaction::default(),
         };
         let Started { proposer, membership, outcomes, reader, raft_service, peer_service, stopper, .. } =
-            Member::open(config).await.unwrap();
+            Member::open(config, waymark_core::geo::Locator::default()).await.unwrap();
         let stopping = CancellationToken::new();
         let operators: Routes = services(reader, proposer, membership, outcomes, stopping.clone()).await;
         let router =

@@ -48,7 +48,7 @@ fn mutate(packet: &mut Vec<u8>, draws: &mut Draws) {
 /// One packet, by every rule that holds for all of them. Returns the code it was told.
 fn check(packet: &[u8], transport: Transport, addresses: u8) -> Option<u16> {
     let mut out = Vec::new();
-    let verdict = respond_with(packet, transport, &mut out, |_| {
+    let verdict = respond_with(packet, transport, &mut out, |_, _| {
         let mut answer = positive("app.example.com", addresses);
         answer.authority.push(start_of_authority("example.com"));
         answer.rcode = if addresses == 0 { Rcode::NxDomain } else { Rcode::NoError };

@@ -5,6 +5,7 @@ mod fuzz;
 mod malformed;
 mod packets;
 mod sockets;
+mod subnet;
 mod tcp;
 mod udp;
 mod zone;

@@ -112,7 +112,7 @@ impl Seen {
 /// What `packet` is answered when `answer` is decided.
 pub(super) fn ask_for(packet: &[u8], transport: Transport, answer: Answer) -> Option<Seen> {
     let mut out = b"what was there before".to_vec();
-    match respond_with(packet, transport, &mut out, |_| answer) {
+    match respond_with(packet, transport, &mut out, |_, _| answer) {
         Verdict::Drop => None,
         Verdict::Reply(rcode) => {
             let seen = Seen::of(&out);
@@ -147,7 +147,7 @@ pub(super) fn positive(owner: &str, count: u8) -> Answer {
 /// Nothing but a code, from our zones.
 pub(super) fn empty(rcode: Rcode) -> Answer {
     let (answers, authority, additional) = (Vec::new(), Vec::new(), Vec::new());
-    Answer { rcode, authoritative: true, answers, authority, additional }
+    Answer { rcode, authoritative: true, answers, authority, additional, scope: None }
 }
 
 /// The start of authority of `zone`.

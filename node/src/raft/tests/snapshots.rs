@@ -78,7 +78,12 @@ async fn clu_3_a_damaged_or_missing_snapshot_is_refused_in_one_line() {
     let config = stopped.config.clone();
     let path = files(&config.data_dir).remove(0);
     let whole = fs::read(&path).unwrap();
-    let refusal = async || crate::raft::Member::open(config.clone()).await.err().expect("it is refused");
+    let refusal = async || {
+        crate::raft::Member::open(config.clone(), waymark_core::geo::Locator::default())
+            .await
+            .err()
+            .expect("it is refused")
+    };
     for at in [0, 9, whole.len() / 2, whole.len() - 1] {
         let mut damaged = whole.clone();
         damaged[at] ^= 16;

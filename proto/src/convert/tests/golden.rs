@@ -348,5 +348,7 @@ fn record_name(record: &stored::SnapshotRecord) -> &'static str {
         Kind::Event(_) => "event",
         Kind::Reply(_) => "reply",
         Kind::Service(_) => "service",
+        Kind::LatencyRow(_) => "latency-row",
+        Kind::LatencyTable(_) => "latency-table",
     }
 }

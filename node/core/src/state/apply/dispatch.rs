@@ -1,7 +1,7 @@
 //! From a command to the file that carries it out.
 
 use super::step::Step;
-use super::{agent, endpoint, outcomes, profile, region, remember, service, zone};
+use super::{agent, endpoint, latency, outcomes, profile, region, remember, service, zone};
 use crate::state::{Action, Applied, Command, Context, Rejection, State};
 
 /// Carries `command` out on `state`: a pure function, so that every member comes to the same state.
@@ -51,6 +51,7 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
             service::switch(step, name, *is_running, *if_revision)
         }
         Action::DeleteService { name, if_revision } => service::delete(step, name, *if_revision),
+        Action::UpdateLatency { set, remove } => latency::update(step, set, remove),
         Action::SetRegion(region) => region::set(step, region),
         Action::DeleteRegion { name, if_revision } => region::delete(step, name, *if_revision),
         Action::OpenSession { agent, region, run, version, member } => {

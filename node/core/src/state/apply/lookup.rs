@@ -103,7 +103,7 @@ pub(super) fn name_some(names: impl IntoIterator<Item = String>) -> Vec<String> 
 }
 
 /// The name that a missing one was probably meant to be, among its neighbours in the map.
-fn hint<V: Clone>(name: &Caseless, known: &OrdMap<Caseless, V>) -> Option<String> {
+pub(super) fn hint<V: Clone>(name: &Caseless, known: &OrdMap<Caseless, V>) -> Option<String> {
     nearest(name.as_str(), near_keys(known, name).map(Caseless::as_str)).map(str::to_owned)
 }
 

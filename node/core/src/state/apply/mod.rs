@@ -4,6 +4,7 @@ mod agent;
 mod dispatch;
 mod endpoint;
 mod kind;
+mod latency;
 mod lookup;
 mod mapping;
 mod names;

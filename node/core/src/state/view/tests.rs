@@ -117,7 +117,8 @@ fn existing_names(state: &State) -> BTreeSet<Arc<[u8]>> {
     let zones = state.zones.keys().cloned();
     let servers = state.zones.values().flat_map(|zone| &zone.name_servers);
     let servers = servers.filter(|server| !server.addresses.is_empty()).map(|server| server.name.clone());
-    let profiles = state.profiles.values().filter(|profile| Plan::of(state, profile).exists());
+    let profiles =
+        state.profiles.values().filter(|profile| Plan::of(state, profile, |_| Serves::default()).exists());
     let profiles = profiles.map(|profile| profile.full_name.clone());
     zones.chain(servers).chain(profiles).map(|name| name.tree_key()).collect()
 }

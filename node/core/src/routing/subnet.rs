@@ -1,0 +1,85 @@
+//! The method `subnet` (RTE-10): the endpoint whose range holds the client.
+//!
+//! The owner is the endpoint that has the client's range, the fallback the one without ranges. Disabled endpoints have
+//! no ranges: [`crate::state::Plan`] leaves them out.
+//!
+//! | owner | fallback | answer |
+//! |---|---|---|
+//! | in the pool | – | the owner |
+//! | unable to answer the type | – | nobody |
+//! | Degraded | in the pool | the fallback |
+//! | Degraded | not in it, or none | the owner (best effort) |
+//! | Stopped, or none | in the pool or Degraded (best effort) | the fallback |
+//! | Stopped, or none | neither, or none | nobody |
+
+use super::question::{Pick, Question};
+use super::{Absence, Chosen, Standing};
+use crate::health::EndpointStatus;
+
+/// The owner of the client's range, or who stands in for it.
+pub(super) fn choose(question: &Question<'_>) -> Pick {
+    let settle = |owner: Option<&usize>| settle(question, owner.copied());
+    let (reach, owner) = question.plan.subnets.get(question.client.address);
+    let chosen = settle(owner);
+    let reach = if question.client.wants_reach {
+        question.plan.subnets.reach(question.client.address, |owner| settle(owner) == chosen)
+    } else {
+        reach
+    };
+    Pick { chosen, reach }
+}
+
+fn settle(question: &Question<'_>, owner: Option<usize>) -> Result<Chosen, Absence> {
+    let (pool, one) = (question.pool, |position| Ok(Chosen::one(position)));
+    let fallback = fallback(question);
+    let stands_by = |best_effort: bool| {
+        fallback.filter(|fallback| match pool.standing(*fallback) {
+            Standing::In | Standing::BestEffort => true,
+            Standing::Degraded => best_effort,
+            _ => false,
+        })
+    };
+    let Some(owner) = owner else {
+        return stands_by(true).map_or(Err(Absence::Unmapped), one);
+    };
+    match pool.standing(owner) {
+        Standing::In | Standing::BestEffort => one(owner),
+        Standing::Degraded => one(stands_by(false).unwrap_or(owner)),
+        Standing::Stopped | Standing::Inactive | Standing::Disabled => {
+            stands_by(true).map_or(Err(Absence::Asked(owner)), one)
+        }
+        Standing::Type | Standing::Passed => Err(Absence::Asked(owner)),
+    }
+}
+
+/// The enabled endpoint without ranges; there is at most one (SET-16).
+fn fallback(question: &Question<'_>) -> Option<usize> {
+    question
+        .plan
+        .endpoints
+        .iter()
+        .position(|planned| planned.endpoint.subnets.is_empty() && planned.status != EndpointStatus::Disabled)
+}
+
+/// Why that endpoint was chosen, in one line.
+pub(super) fn rule(question: &Question<'_>, chosen: &Chosen) -> String {
+    let plan = question.plan;
+    let name = |position: usize| &plan.endpoints[position].endpoint.name;
+    let (span, owner) = plan.subnets.get(question.client.address);
+    let chosen = chosen.positions().next();
+    match (owner, chosen) {
+        (Some(owner), Some(chosen)) if *owner == chosen => {
+            format!("subnet: the client is in {span}, which is '{}''s", name(chosen))
+        }
+        (Some(owner), Some(chosen)) => format!(
+            "subnet: the client is in {span}, which is '{}''s; that is {}, so '{}', the fallback",
+            name(*owner),
+            plan.endpoints[*owner].status.as_str(),
+            name(chosen)
+        ),
+        (None, Some(chosen)) => {
+            format!("subnet: the client is in no range, so '{}', the fallback", name(chosen))
+        }
+        (_, None) => "subnet: nobody".to_owned(),
+    }
+}

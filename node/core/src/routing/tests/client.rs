@@ -1,0 +1,209 @@
+//! `geographic`, `subnet` and `performance`, and the overrides by subnet.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::health::EndpointStatus::{Degraded, Disabled, Online, Stopped};
+
+const DE: &str = "198.51.100.7";
+const FR: &str = "198.51.101.7";
+const CALIFORNIA: &str = "203.0.113.7";
+const NOWHERE: &str = "192.0.2.77";
+
+fn geographic(world: EndpointStatus, europe: EndpointStatus, germany: EndpointStatus) -> View {
+    let (state, _) = state_with(
+        Routing::Geographic,
+        &[
+            ("192.0.2.1", world, |endpoint| endpoint.geo = vec![Place::WORLD]),
+            ("192.0.2.2", europe, |endpoint| endpoint.geo = vec![place("GEO-EU")]),
+            ("192.0.2.3", germany, |endpoint| endpoint.geo = vec![place("DE"), place("US-CA")]),
+        ],
+    );
+    located(state)
+}
+
+#[test]
+fn rte_8_from_the_clients_place_upward() {
+    let view = geographic(Online, Online, Online);
+    assert_eq!(answer_for(&view, DE), "192.0.2.3");
+    assert_eq!(answer_for(&view, CALIFORNIA), "192.0.2.3");
+    assert_eq!(answer_for(&view, FR), "192.0.2.2");
+    assert_eq!(answer_for(&view, "2001:db8::7"), "192.0.2.1", "Japan has WORLD alone");
+    assert_eq!(answer_for(&view, NOWHERE), "192.0.2.1");
+    assert_eq!(
+        rule_for(&view, FR),
+        "geographic: the client is in France (FR), and 'e2' has GEO-EU; its health does not matter"
+    );
+}
+
+/// F-RTE-11: a client belongs to its endpoint.
+#[test]
+fn rte_8_health_is_ignored_and_the_others_are_not_asked() {
+    assert_eq!(answer_for(&geographic(Online, Online, Degraded), DE), "192.0.2.3");
+    assert_eq!(answer_for(&geographic(Online, Online, Stopped), DE), "NODATA");
+    assert_eq!(answer_for(&geographic(Online, Online, Disabled), DE), "192.0.2.2", "as if it were not there");
+    assert_eq!(answer_for(&geographic(Disabled, Disabled, Online), FR), "NODATA");
+    assert_eq!(answer_for(&geographic(Disabled, Online, Online), NOWHERE), "NODATA");
+    let reason = decide_for(&geographic(Online, Online, Stopped), DE).reason;
+    assert_eq!(
+        reason,
+        "NODATA: 'e3' of profile 'web.example.com', which is meant for this client, is stopped"
+    );
+}
+
+#[test]
+fn rte_8_a_and_aaaa_never_lead_to_different_places() {
+    let (state, _) = state_with(
+        Routing::Geographic,
+        &[
+            ("2001:db8:ff::1", Online, |endpoint| endpoint.geo = vec![Place::WORLD]),
+            ("192.0.2.2", Online, |endpoint| endpoint.geo = vec![place("DE")]),
+        ],
+    );
+    let view = located(state);
+    let aaaa = |client| shown(&explain(&view, &asked_from(client, RecordType::AAAA), 7).answer);
+    assert_eq!((answer_for(&view, DE), aaaa(DE)), ("192.0.2.2".into(), "NODATA".into()));
+    assert_eq!((answer_for(&view, FR), aaaa(FR)), ("NODATA".into(), "2001:db8:ff::1".into()));
+}
+
+fn subnets(owner: EndpointStatus, fallback: Option<EndpointStatus>) -> View {
+    let mut endpoints: Vec<(&str, EndpointStatus, fn(&mut Endpoint))> = vec![
+        ("192.0.2.1", owner, |endpoint| endpoint.subnets = vec![span("198.51.100.0/24")]),
+        ("192.0.2.2", Online, |endpoint| endpoint.subnets = vec![span("2001:db8:1::/48")]),
+    ];
+    if let Some(status) = fallback {
+        endpoints.push(("192.0.2.3", status, |_| {}));
+    }
+    view(state_with(Routing::Subnet, &endpoints).0)
+}
+
+#[test]
+fn rte_10_every_row_of_the_table() {
+    let answer = |owner, fallback| answer_for(&subnets(owner, fallback), DE);
+    assert_eq!(answer(Online, Some(Online)), "192.0.2.1");
+    assert_eq!(answer(Degraded, Some(Online)), "192.0.2.3");
+    assert_eq!(answer(Degraded, Some(Degraded)), "192.0.2.1", "best effort");
+    assert_eq!(answer(Degraded, None), "192.0.2.1", "best effort");
+    assert_eq!(answer(Stopped, Some(Online)), "192.0.2.3");
+    assert_eq!(answer(Stopped, Some(Degraded)), "192.0.2.3");
+    assert_eq!(answer(Stopped, None), "NODATA");
+    assert_eq!(answer(Disabled, Some(Online)), "192.0.2.3", "as if it had no ranges");
+    assert_eq!(answer(Disabled, None), "NODATA");
+    assert_eq!(answer_for(&subnets(Online, Some(Online)), NOWHERE), "192.0.2.3");
+    assert_eq!(answer_for(&subnets(Online, Some(Stopped)), NOWHERE), "NODATA");
+    assert_eq!(answer_for(&subnets(Online, None), NOWHERE), "NODATA");
+    let aaaa = explain(&subnets(Online, Some(Online)), &asked_from(DE, RecordType::AAAA), 7).answer;
+    assert_eq!(shown(&aaaa), "NODATA", "the owner cannot answer the type");
+}
+
+/// F-RTE-16: families are kept apart, and a mapped address is IPv4.
+#[test]
+fn rte_10_families_do_not_meet() {
+    let view = subnets(Online, Some(Online));
+    assert_eq!(answer_for(&view, "2001:db8:1::7"), "192.0.2.2");
+    assert_eq!(answer_for(&view, "2001:db8:2::7"), "192.0.2.3");
+    assert_eq!(answer_for(&view, "::ffff:198.51.100.7"), "192.0.2.1");
+}
+
+#[test]
+fn rte_11_overrides_come_first() {
+    let overridden = |routing, status| {
+        let (mut state, _) = state_with(
+            routing,
+            &[
+                ("192.0.2.1", status, |endpoint| {
+                    endpoint.location = Some(Caseless::new("far"));
+                    endpoint.geo = vec![place("JP")];
+                    endpoint.subnets = vec![span("198.51.100.0/25")];
+                }),
+                ("192.0.2.2", Online, |endpoint| {
+                    endpoint.location = Some(Caseless::new("near"));
+                    endpoint.geo = vec![Place::WORLD];
+                }),
+            ],
+        );
+        set_region(&mut state, "near", 50, 9);
+        set_region(&mut state, "far", -35, 150);
+        located(state)
+    };
+    assert_eq!(answer_for(&overridden(Routing::Geographic, Online), DE), "192.0.2.1");
+    assert_eq!(
+        answer_for(&overridden(Routing::Geographic, Degraded), DE),
+        "192.0.2.1",
+        "whatever its health"
+    );
+    assert_eq!(answer_for(&overridden(Routing::Geographic, Stopped), DE), "NODATA");
+    assert_eq!(answer_for(&overridden(Routing::Geographic, Online), "198.51.100.200"), "192.0.2.2");
+    assert_eq!(answer_for(&overridden(Routing::Performance, Online), DE), "192.0.2.1");
+    assert_eq!(
+        answer_for(&overridden(Routing::Performance, Degraded), DE),
+        "192.0.2.2",
+        "only if in the pool"
+    );
+    assert_eq!(answer_for(&overridden(Routing::Priority, Online), NOWHERE), "192.0.2.1", "kept, unused");
+}
+
+fn regions(statuses: [EndpointStatus; 4]) -> View {
+    let (mut state, _) = state_with(
+        Routing::Performance,
+        &[
+            ("192.0.2.1", statuses[0], |endpoint| endpoint.location = Some(Caseless::new("frankfurt"))),
+            ("192.0.2.2", statuses[1], |endpoint| endpoint.location = Some(Caseless::new("frankfurt"))),
+            ("192.0.2.3", statuses[2], |endpoint| endpoint.location = Some(Caseless::new("paris"))),
+            ("192.0.2.4", statuses[3], |endpoint| endpoint.location = Some(Caseless::new("oregon"))),
+        ],
+    );
+    set_region(&mut state, "frankfurt", 50, 9);
+    set_region(&mut state, "paris", 49, 2);
+    set_region(&mut state, "oregon", 46, -120);
+    let mut view = located(state);
+    view.latency = Arc::new(RangeMap::new([
+        row("198.51.100.0/24", &[("oregon", 5), ("paris", 7)]),
+        row("198.51.100.64/26", &[("paris", 3)]),
+    ]));
+    view
+}
+
+#[test]
+fn rte_7_the_row_then_the_distance_then_one_region() {
+    let view = regions([Online, Degraded, Online, Online]);
+    assert_eq!(answer_for(&view, DE), "192.0.2.4", "5 ms");
+    assert_eq!(answer_for(&view, "198.51.100.70"), "192.0.2.3", "the longest match");
+    assert_eq!(answer_for(&view, FR), "192.0.2.3", "no row: by distance");
+    assert_eq!(answer_for(&view, CALIFORNIA), "192.0.2.4", "no row: by distance");
+    let rules = [DE, FR, NOWHERE].map(|client| rule_for(&view, client));
+    assert_eq!(
+        rules[0],
+        "performance: by the latency row 198.51.100.0/24, 'oregon' is nearest, 5 ms, with 'e4'"
+    );
+    assert!(
+        rules[1].starts_with("performance: no latency row; from FR, 'paris' is nearest, "),
+        "{}",
+        rules[1]
+    );
+    assert!(rules[2].contains("all endpoints count as one region; 3 endpoints share it"), "{}", rules[2]);
+}
+
+#[test]
+fn rte_7_regions_that_the_row_lacks_come_last_by_distance() {
+    assert_eq!(answer_for(&regions([Online, Degraded, Degraded, Degraded]), DE), "192.0.2.1");
+    // Only 'paris' is in that row; without it Frankfurt is nearer to Germany than Oregon.
+    assert_eq!(answer_for(&regions([Online, Degraded, Degraded, Online]), "198.51.100.70"), "192.0.2.1");
+    assert_eq!(answer_for(&regions([Online, Degraded, Online, Degraded]), DE), "192.0.2.3", "7 ms");
+}
+
+/// F-RTE-10: several endpoints in one region share it, each neighbourhood always with the same one.
+#[test]
+fn rte_7_one_client_keeps_its_endpoint() {
+    let view = regions([Online, Online, Degraded, Degraded]);
+    let mut served = [0, 0];
+    for third in 0..=255 {
+        let client = |last| format!("100.64.{third}.{last}");
+        let answer = answer_for(&view, &client(1));
+        for last in [0, 77, 255] {
+            assert_eq!(answer_for(&view, &client(last)), answer, "the same /24");
+        }
+        served[usize::from(answer == "192.0.2.2")] += 1;
+    }
+    assert!(served.iter().all(|count| (90..=166).contains(count)), "an even share: {served:?}");
+}

@@ -1,0 +1,93 @@
+//! How far networks of clients are from regions, in milliseconds (RTE-7).
+
+use std::fmt;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use crate::geo::Fnv;
+use crate::model::{Caseless, Network, Revision, Timestamp};
+
+/// What is known of one network of clients.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatencyRow {
+    /// The network.
+    pub network: Network,
+    /// Milliseconds to each region that was measured, in the order of the regions' names.
+    pub latencies: Vec<(Caseless, u32)>,
+}
+
+impl LatencyRow {
+    /// The longest time, in milliseconds: what takes longer is no answer.
+    pub const LATENCY_MS_MAX: u32 = 60_000;
+    /// Most regions in a row.
+    pub const REGIONS_MAX: usize = 200;
+
+    /// Milliseconds to `region`, if it was measured.
+    pub fn latency_ms(&self, region: &Caseless) -> Option<u32> {
+        let found = self.latencies.binary_search_by(|(known, _)| known.cmp(region)).ok()?;
+        Some(self.latencies[found].1)
+    }
+
+    /// What the row adds to its table's digest.
+    fn digest(&self) -> u128 {
+        let mut digest = Fnv::default();
+        digest.add(self.network.to_string().as_bytes());
+        for (region, ms) in &self.latencies {
+            digest.add(format!(" {}={ms}", region.as_str().to_lowercase()).as_bytes());
+        }
+        digest.value()
+    }
+}
+
+/// A row as it is wished: raw text, judged by `apply`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LatencyRowDraft {
+    /// See [`LatencyRow::network`].
+    pub network: String,
+    /// Regions' names, each with milliseconds.
+    pub latencies: Vec<(String, u32)>,
+}
+
+/// All rows, and what tells one table from another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LatencyTable {
+    /// The rows by their networks.
+    pub rows: OrdMap<Network, Arc<LatencyRow>>,
+    /// The state's counter at the last change of a row.
+    pub revision: Revision,
+    /// When that was.
+    pub at: Timestamp,
+    digest: u128,
+}
+
+impl LatencyTable {
+    /// Most rows; an operator's measurements of every /24 that matters fit many times.
+    pub const ROWS_MAX: usize = 200_000;
+    /// Most rows that one command changes, so that it fits into a log entry.
+    pub const BATCH_MAX: usize = 1_000;
+
+    /// Puts a row in the place of the one with its network; true if it is another.
+    pub fn insert(&mut self, row: LatencyRow) -> bool {
+        let before = self.rows.get(&row.network);
+        if before.is_some_and(|before| **before == row) {
+            return false;
+        }
+        let gone = before.map_or(0, |before| before.digest());
+        self.digest = self.digest.wrapping_sub(gone).wrapping_add(row.digest());
+        self.rows.insert(row.network, Arc::new(row));
+        true
+    }
+
+    /// Takes a row out; true if there was one.
+    pub(super) fn remove(&mut self, network: &Network) -> bool {
+        let Some(row) = self.rows.remove(network) else { return false };
+        self.digest = self.digest.wrapping_sub(row.digest());
+        true
+    }
+
+    /// The digest of the rows: equal for equal tables, in whatever order they were made.
+    pub fn digest(&self) -> impl fmt::Display + use<> {
+        format!("{:032x}", self.digest)
+    }
+}
