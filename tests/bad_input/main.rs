@@ -38,11 +38,11 @@ fn ops_2_settings_that_cannot_be_used() {
     let directory = tempfile::tempdir().unwrap();
     for binary in ["waymark-node", "waymark-agent"] {
         assert_one_line(&run(binary, &["--config", "/nowhere/x.toml"]), 1, &["/nowhere/x.toml"]);
-        let config = file(&directory, "name = \"a\"\nnmae = \"b\"\n");
+        let region = if binary == "waymark-agent" { "region = \"here\"\n" } else { "" };
+        let config = file(&directory, &format!("name = \"a\"\nnmae = \"b\"\n{region}"));
         assert_one_line(&run(binary, &["--config", &config]), 1, &["settings.toml:2:", "nmae", "name"]);
         let config = file(&directory, "name = \n");
         assert_one_line(&run(binary, &["--config", &config]), 1, &["settings.toml:1:"]);
-        let region = if binary == "waymark-agent" { "region = \"here\"\n" } else { "" };
         let config = file(&directory, &format!("name = \"not a name!\"\n{region}"));
         assert_one_line(&run(binary, &["--config", &config]), 1, &["name", "not a name!"]);
     }

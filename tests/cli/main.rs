@@ -2,4 +2,5 @@
 
 mod manual;
 mod options;
+mod routing;
 mod terminal;

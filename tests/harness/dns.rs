@@ -38,6 +38,35 @@ pub fn ask(member: SocketAddr, name: &str, kind: &str) -> Result<Message, String
     if message.metadata.id == id { Ok(message) } else { Err("a reply with another id".into()) }
 }
 
+/// Asks for `name`'s A record with a client subnet (IPv4, RFC 7871); returns the answer's data in the order of the answer
+/// and the scope, if the reply has one.
+///
+/// # Panics
+/// When `subnet` is no IPv4 network, as in `198.51.100.0/24`.
+pub fn ask_from(member: SocketAddr, name: &str, subnet: &str) -> Result<(Vec<String>, Option<u8>), String> {
+    let (address, prefix) = subnet.split_once('/').expect("an address and a prefix length");
+    let address: std::net::Ipv4Addr = address.parse().expect("an IPv4 address");
+    let prefix: u8 = prefix.parse().expect("a prefix length");
+    let mut option = vec![0, 1, prefix, 0];
+    option.extend(&address.octets()[..usize::from(prefix).div_ceil(8)]);
+    let (_, mut packet) = packet(name, "A");
+    // One record in the additional section: OPT with the one option.
+    packet[11] = 1;
+    packet.extend([0, 0, 41, 0x04, 0xd0, 0, 0, 0, 0, 0, option.len() as u8 + 4, 0, 8, 0, option.len() as u8]);
+    packet.extend(&option);
+    let socket = UdpSocket::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
+    socket.set_read_timeout(Some(PATIENCE)).map_err(|error| error.to_string())?;
+    socket.send_to(&packet, member).map_err(|error| error.to_string())?;
+    let mut reply = [0; 4096];
+    let length = socket.recv(&mut reply).map_err(|error| format!("no reply: {error}"))?;
+    let message = Message::from_vec(&reply[..length]).map_err(|error| error.to_string())?;
+    let data = message.answers.iter().map(|record| record.data.to_string()).collect();
+    // The option comes back as it was sent, but for the scope in its fourth byte.
+    let echo = [&[0, 8, 0, option.len() as u8], &option[..3]].concat();
+    let at = reply[..length].windows(echo.len()).rposition(|bytes| bytes == echo.as_slice());
+    Ok((data, at.map(|at| reply[at + echo.len()])))
+}
+
 /// Asks over TCP.
 pub fn ask_tcp(member: SocketAddr, name: &str, kind: &str) -> Result<Message, String> {
     let exchange = || -> std::io::Result<Vec<u8>> {

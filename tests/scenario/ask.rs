@@ -45,7 +45,9 @@ pub(crate) fn explain(world: &World, arguments: &mut Arguments) -> Result<Vec<St
 fn explain_profile(asked: &ProfileExplanation) -> Vec<String> {
     let profile = &asked.plan.profile;
     let pool = asked.pool.as_str();
-    let mut lines = vec![format!("profile {} at revision {}, pool {pool}", profile.name, profile.revision)];
+    let level = if asked.depth == 0 { String::new() } else { format!(", nested {} deep", asked.depth) };
+    let mut lines =
+        vec![format!("profile {} at revision {}, pool {pool}{level}", profile.name, profile.revision)];
     for (planned, explained) in asked.plan.endpoints.iter().zip(&asked.endpoints) {
         let regions = show::describe_regions(&explained.regions);
         let regions = if regions.is_empty() { regions } else { format!("; {regions}") };
@@ -72,14 +74,16 @@ fn query(arguments: &mut Arguments) -> Result<(Query, u64)> {
     let name = Name::parse(&arguments.next("the name")?)?;
     let record_type = arguments.rest().first().map_or(Ok(RecordType::A), |word| word.parse())?;
     let source = arguments.take("from").map(|text| text.parse()).transpose()?.unwrap_or(CLIENT);
+    let subnet = arguments.take("subnet").map(|text| text.parse()).transpose()?;
     let draw = arguments.number("draw")?.unwrap_or(0);
-    Ok((Query { name, record_type, source }, draw))
+    Ok((Query { name, record_type, source, subnet }, draw))
 }
 
 fn describe(answer: &Answer) -> Vec<String> {
     let rcode = answer.rcode.as_str();
     let authoritative = if answer.authoritative { " aa" } else { "" };
-    let mut lines = vec![format!("{rcode}{authoritative}")];
+    let scope = answer.scope.map(|scope| format!(" scope /{scope}")).unwrap_or_default();
+    let mut lines = vec![format!("{rcode}{authoritative}{scope}")];
     lines.extend(answer.answers.iter().map(|record| format!("  {}", describe_record(record))));
     lines.extend(answer.authority.iter().map(|record| format!("  authority {}", describe_record(record))));
     lines.extend(answer.additional.iter().map(|record| format!("  additional {}", describe_record(record))));
