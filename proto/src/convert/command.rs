@@ -302,13 +302,7 @@ impl TryFrom<Wish> for Action {
             }
             Wish::ForgetAgent(removal) => Ok(Self::ForgetAgent { name: removal.name }),
             Wish::OpenSession(session) => Ok(opened_session(session)),
-            Wish::RecordOutcomes(stored::RecordOutcomes { agent, run, outcomes }) => {
-                Ok(Self::RecordOutcomes {
-                    agent: Caseless::new(&agent),
-                    run: AgentRun(run),
-                    outcomes: each(outcomes)?,
-                })
-            }
+            Wish::RecordOutcomes(record) => recorded_outcomes(record),
             Wish::ExpireVerdicts(silence) => Ok(expired_verdicts(silence)),
             Wish::LoseAgent(stored::LoseAgent { agent, session }) => {
                 Ok(Self::LoseAgent { agent: Caseless::new(&agent), session: Revision(session) })
@@ -320,6 +314,12 @@ impl TryFrom<Wish> for Action {
 fn opened_session(session: stored::OpenSession) -> Action {
     let stored::OpenSession { agent, region, run, version, member } = session;
     Action::OpenSession { agent, region, run: AgentRun(run), version, member: MemberId(member) }
+}
+
+fn recorded_outcomes(record: stored::RecordOutcomes) -> Result<Action, Malformed> {
+    let stored::RecordOutcomes { agent, run, outcomes } = record;
+    let (agent, run) = (Caseless::new(&agent), AgentRun(run));
+    Ok(Action::RecordOutcomes { agent, run, outcomes: each(outcomes)? })
 }
 
 fn expired_verdicts(silence: stored::ExpireVerdicts) -> Action {

@@ -19,11 +19,11 @@ use crate::model::{
 };
 use crate::state::{LatencyRow, State, View};
 
+/// An endpoint to be made: its target, its status, and what else is set.
+type Sketch<'a> = (&'a str, EndpointStatus, fn(&mut Endpoint));
+
 /// A state with `web.example.com` under `routing`, with endpoints `e1`, `e2` …, each edited by its own function.
-fn state_with(
-    routing: Routing,
-    endpoints: &[(&str, EndpointStatus, fn(&mut Endpoint))],
-) -> (State, ProfileId) {
+fn state_with(routing: Routing, endpoints: &[Sketch]) -> (State, ProfileId) {
     let mut state = example_state();
     let plain: Vec<_> = endpoints.iter().map(|(target, status, _)| (*target, *status)).collect();
     let id = add_profile(&mut state, "example.com", "web", &plain);

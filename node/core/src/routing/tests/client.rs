@@ -67,7 +67,7 @@ fn rte_8_a_and_aaaa_never_lead_to_different_places() {
 }
 
 fn subnets(owner: EndpointStatus, fallback: Option<EndpointStatus>) -> View {
-    let mut endpoints: Vec<(&str, EndpointStatus, fn(&mut Endpoint))> = vec![
+    let mut endpoints: Vec<Sketch> = vec![
         ("192.0.2.1", owner, |endpoint| endpoint.subnets = vec![span("198.51.100.0/24")]),
         ("192.0.2.2", Online, |endpoint| endpoint.subnets = vec![span("2001:db8:1::/48")]),
     ];
