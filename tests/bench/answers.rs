@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use harness::{Cluster, ports};
+use harness::{Cluster, eventually, ports};
 
 use crate::{cpu, row};
 
@@ -32,6 +32,7 @@ pub(crate) fn measure(queries: u64) {
         .stdin(Stdio::null())
         .spawn()
         .expect("this executable starts");
+    eventually("the echo answers", || harness::dns::ask(echo_address, "static.bench.test", "A"));
     let member = (cluster.members[0].pid(), cluster.members[0].dns);
     let runs = [
         ("echo", (echo.id(), echo_address), "static"),

@@ -62,7 +62,7 @@ impl<T> RangeMap<T> {
     }
 
     /// The greatest span around `address` in which all that counts is `alike`, nothing included, if it is so at `address`
-    /// itself. Looks at [`REACH_STEPS_MAX`] pieces to each side at most: behind that, the span may be too small.
+    /// itself. Looks at 64 pieces to each side at most: behind that, the span may be too small.
     pub fn reach(&self, address: IpAddr, alike: impl Fn(Option<&T>) -> bool) -> Span {
         let (mut reach, _) = self.get(address);
         let mut widen = |next: fn(&Span) -> Option<IpAddr>| {

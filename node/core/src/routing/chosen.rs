@@ -24,7 +24,7 @@ impl Chosen {
     }
 }
 
-/// The first [`CHOSEN_MAX`] of the positions.
+/// The first eight of the positions.
 impl FromIterator<usize> for Chosen {
     fn from_iter<I: IntoIterator<Item = usize>>(positions: I) -> Self {
         let mut chosen = Self { positions: [0; CHOSEN_MAX], count: 0 };
