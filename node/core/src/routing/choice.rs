@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::question::{Pick, Question};
+use super::question::{Question, Ruling};
 use super::{
     Absence, ChoiceDetails, Chosen, Client, EndpointStanding, Passed, Pool, Trace, geographic, mix,
     multivalue, performance, priority, subnet, weighted,
@@ -63,11 +63,11 @@ impl<'a, T: Trace> Walk<'a, '_, T> {
             }
             self.asked_left -= 1;
             let question = self.question(plan, depth, attempt, passed);
-            let pick = pick(&question);
+            let ruling = ask_method(&question);
             let record_type = self.asked.record_type;
-            self.trace.choice(plan, || details(&question, &pick, record_type, depth));
-            reach = both(reach, pick.reach);
-            let chosen = match pick.chosen {
+            self.trace.choice(plan, || details(&question, &ruling, record_type, depth));
+            reach = both(reach, ruling.reach);
+            let chosen = match ruling.chosen {
                 Ok(chosen) => chosen,
                 Err(Absence::Type) if attempt > 0 => return Choice { chosen: Err(Absence::Children), reach },
                 Err(absence) => return Choice { chosen: Err(absence), reach },
@@ -108,7 +108,7 @@ impl<'a, T: Trace> Walk<'a, '_, T> {
     }
 }
 
-fn pick(question: &Question<'_>) -> Pick {
+fn ask_method(question: &Question<'_>) -> Ruling {
     let one = |position: Option<usize>| question.same_for_everybody(position.map(Chosen::one));
     match question.plan.profile.routing {
         Routing::Priority => one(priority::choose(question.pool.members())),
@@ -125,11 +125,11 @@ fn both(one: Span, other: Span) -> Span {
     one.intersect(&other).unwrap_or(one)
 }
 
-fn details(question: &Question<'_>, pick: &Pick, record_type: RecordType, depth: u32) -> ChoiceDetails {
+fn details(question: &Question<'_>, ruling: &Ruling, record_type: RecordType, depth: u32) -> ChoiceDetails {
     let Question { plan, pool, draw, .. } = question;
     let standing =
         |position| EndpointStanding { standing: pool.standing(position), reason: pool.reason(position) };
-    let rule = match &pick.chosen {
+    let rule = match &ruling.chosen {
         Ok(chosen) => rule(question, chosen),
         Err(absence) => format!("nobody: {}", absence.reason(plan, record_type)),
     };
@@ -137,7 +137,7 @@ fn details(question: &Question<'_>, pick: &Pick, record_type: RecordType, depth:
         depth,
         pool: pool.kind(),
         standings: (0..plan.endpoints.len()).map(standing).collect(),
-        chosen: pick.chosen.iter().flat_map(Chosen::positions).collect(),
+        chosen: ruling.chosen.iter().flat_map(Chosen::positions).collect(),
         rule,
         draw: *draw,
     }

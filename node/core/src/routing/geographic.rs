@@ -14,16 +14,16 @@
 //!
 //! Disabled endpoints have no places and no subnets: [`crate::state::Plan`] leaves them out.
 
-use super::question::{Pick, Question};
+use super::question::{Question, Ruling};
 use super::{Absence, Chosen, Standing};
 use crate::model::{Place, PlaceSet};
 
 /// The endpoint that the client's place belongs to.
-pub(super) fn choose(question: &Question<'_>) -> Pick {
+pub(super) fn choose(question: &Question<'_>) -> Ruling {
     let client = question.client;
     let (reach, owner) = question.plan.subnets.get(client.address);
     if let Some(owner) = owner {
-        return Pick { chosen: settle(question, *owner), reach };
+        return Ruling { chosen: settle(question, *owner), reach };
     }
     let mapped = |place: Option<Place>| question.plan.mapped(place.unwrap_or(Place::WORLD));
     let asked = mapped(question.view.locator.locate(client.address).map(|location| location.place));
@@ -34,7 +34,7 @@ pub(super) fn choose(question: &Question<'_>) -> Pick {
     } else {
         reach
     };
-    Pick { chosen: asked.ok_or(Absence::Unmapped).and_then(|asked| settle(question, asked)), reach }
+    Ruling { chosen: asked.ok_or(Absence::Unmapped).and_then(|asked| settle(question, asked)), reach }
 }
 
 /// Health is ignored; what is Stopped or cannot answer the type answers nobody.

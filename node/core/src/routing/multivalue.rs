@@ -9,12 +9,12 @@
 //! The first m steps of a Fisher–Yates shuffle. Each step draws for itself from the query's draw, and a draw becomes a
 //! position by a product of 128 bits, as in `weighted`.
 
-use super::question::{Pick, Question};
+use super::question::{Question, Ruling};
 use super::{Chosen, mix};
 use crate::model::profile_limits::ENDPOINTS_MAX;
 
 /// Some of the pool.
-pub(super) fn choose(question: &Question<'_>) -> Pick {
+pub(super) fn choose(question: &Question<'_>) -> Ruling {
     let mut shuffled = [0_usize; ENDPOINTS_MAX];
     let mut count = 0;
     for ((position, _), free) in question.pool.members().zip(&mut shuffled) {

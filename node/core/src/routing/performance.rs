@@ -17,13 +17,13 @@
 use std::sync::Arc;
 
 use super::mixer::hash;
-use super::question::{Pick, Question};
+use super::question::{Question, Ruling};
 use super::{Absence, Chosen};
 use crate::model::{Caseless, Network, Place, PlaceSet, Point, Span};
 use crate::state::{LatencyRow, PlannedEndpoint, View};
 
 /// The endpoint in the nearest region.
-pub(super) fn choose(question: &Question<'_>) -> Pick {
+pub(super) fn choose(question: &Question<'_>) -> Ruling {
     let Question { plan, pool, client, .. } = *question;
     let served = |owner: Option<&usize>| owner.copied().filter(|owner| pool.standing(*owner).is_in());
     let owner = served(plan.subnets.get(client.address).1);
@@ -32,11 +32,11 @@ pub(super) fn choose(question: &Question<'_>) -> Pick {
         reach = plan.subnets.reach(client.address, |other| served(other) == owner);
     }
     if let Some(owner) = owner {
-        return Pick { chosen: Ok(Chosen::one(owner)), reach };
+        return Ruling { chosen: Ok(Chosen::one(owner)), reach };
     }
     let basis = Basis::of(question);
     let Some(nearest) = basis.nearest(question) else {
-        return Pick { chosen: Err(Absence::of(plan)), reach };
+        return Ruling { chosen: Err(Absence::of(plan)), reach };
     };
     if client.wants_reach {
         let around = basis.reach(question, &nearest);
@@ -49,7 +49,7 @@ pub(super) fn choose(question: &Question<'_>) -> Pick {
         reach = reach.intersect(&basis.key_reach(question)).unwrap_or(reach);
         chosen = sharing().max_by_key(|(_, planned)| score(key, planned)).map(|(position, _)| position);
     }
-    Pick { chosen: chosen.map(Chosen::one).ok_or_else(|| Absence::of(plan)), reach }
+    Ruling { chosen: chosen.map(Chosen::one).ok_or_else(|| Absence::of(plan)), reach }
 }
 
 /// Why that endpoint was chosen, in one line.

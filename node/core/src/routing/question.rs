@@ -19,14 +19,14 @@ pub(super) struct Question<'a> {
 
 impl Question<'_> {
     /// The reply of a method that does not look at the client.
-    pub(super) fn same_for_everybody(&self, chosen: Option<Chosen>) -> Pick {
-        Pick { chosen: chosen.ok_or_else(|| Absence::of(self.plan)), reach: self.client.everybody() }
+    pub(super) fn same_for_everybody(&self, chosen: Option<Chosen>) -> Ruling {
+        Ruling { chosen: chosen.ok_or_else(|| Absence::of(self.plan)), reach: self.client.everybody() }
     }
 }
 
 /// A method's reply.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pick {
+pub(super) struct Ruling {
     /// Who answers, or why nobody does.
     pub(super) chosen: Result<Chosen, Absence>,
     /// Clients around this one for whom the reply is the same, this one included.

@@ -12,12 +12,12 @@
 //! | Stopped, or none | in the pool or Degraded (best effort) | the fallback |
 //! | Stopped, or none | neither, or none | nobody |
 
-use super::question::{Pick, Question};
+use super::question::{Question, Ruling};
 use super::{Absence, Chosen, Standing};
 use crate::health::EndpointStatus;
 
 /// The owner of the client's range, or who stands in for it.
-pub(super) fn choose(question: &Question<'_>) -> Pick {
+pub(super) fn choose(question: &Question<'_>) -> Ruling {
     let settle = |owner: Option<&usize>| settle(question, owner.copied());
     let (reach, owner) = question.plan.subnets.get(question.client.address);
     let chosen = settle(owner);
@@ -26,7 +26,7 @@ pub(super) fn choose(question: &Question<'_>) -> Pick {
     } else {
         reach
     };
-    Pick { chosen, reach }
+    Ruling { chosen, reach }
 }
 
 fn settle(question: &Question<'_>, owner: Option<usize>) -> Result<Chosen, Absence> {
