@@ -74,8 +74,10 @@ pub fn explain(view: &View, query: &Query, draw: u64) -> Explanation {
         Collector { state: &view.state, zone: None, profiles: Vec::new(), reasons: Vec::new() };
     let answer = decide(view, query, draw, &mut collector);
     let Collector { zone, profiles, reasons, .. } = collector;
-    let client =
-        view.state.enclosing_zone(&query.name).map(|zone| explain_client(view, Client::of(query, zone)));
+    let client = view
+        .state
+        .enclosing_zone(&query.name)
+        .map(|zone| explain_client(view, Client::of(query.source, query.subnet, zone)));
     Explanation { zone, client, answer, profiles, reason: reasons.join("; then ") }
 }
 

@@ -42,6 +42,12 @@ fn csv(text: &str, faults: &mut Vec<Violation>) -> Rows {
     let mut rows = Rows::new();
     let mut reader =
         csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+    // Without this a file of another kind would be an empty table, which takes every row away.
+    if !reader.headers().is_ok_and(|columns| columns.iter().eq(["network", "region", "milliseconds"])) {
+        let rule = "the first line names the columns network, region, milliseconds".to_owned();
+        faults.push(Violation { field: "line 1".to_owned(), description: rule });
+        return rows;
+    }
     for line in reader.deserialize::<Line>() {
         match line {
             Ok(Line { network, region, milliseconds }) => {
@@ -146,6 +152,8 @@ mod tests {
     fn val_1_every_fault_of_a_file_is_told_at_once() {
         let text = "network,region,milliseconds\n10.0.0.1/8,eu,12\n10.0.0.0/8,eu,-1\n10.0.0.0/8,eu,70000\n10.0.0.0/8,eu,1\n10.0.0.0/8,eu,2\n";
         let told = faults(text);
+        assert_eq!(faults("")[0], "line 1: the first line names the columns network, region, milliseconds");
+        assert_eq!(faults("10.0.0.0/8,eu,1\n").len(), 1, "a file without the first line takes nothing away");
         assert_eq!(told.len(), 5, "{told:?}");
         assert!(told[0].contains("did you mean 10.0.0.0/8"), "{told:?}");
         assert!(told[1].contains("'-1' is no number from 0 to 60000"), "{told:?}");

@@ -4,7 +4,7 @@ use super::lookup::{Found, Lookup};
 use super::scope::Scope;
 use super::{Answer, Query, Rcode, Record, RecordData, RecordType, zone_data};
 use crate::model::Name;
-use crate::routing::{Client, Trace};
+use crate::routing::Trace;
 use crate::state::View;
 
 /// Most aliases in one answer (DNS-6). A resolver that wants more of the chain asks for its last name.
@@ -30,25 +30,26 @@ pub fn decide(view: &View, query: &Query, draw: u64, trace: &mut impl Trace) -> 
             break;
         };
         trace.zone(&zone.name);
-        let (record_type, client) = (query.record_type, Client::of(query, zone));
+        let (record_type, client) = (query.record_type, scope.client(query, zone));
         match (Lookup { view, zone, name: &name, record_type, client, level, draw }).run(trace) {
             Found::Records { answers, additional, reach } => {
-                scope.narrow(reach);
+                scope.narrow(&client, reach);
                 answer.answers.extend(answers);
                 answer.additional = additional;
                 break;
             }
-            Found::Nothing { rcode, ttl_max } => {
-                scope.lose();
+            Found::Nothing { rcode, ttl_max, reach } => {
+                scope.narrow(&client, reach);
                 answer.rcode = rcode;
                 answer.authority.push(zone_data::negative_soa(zone, ttl_max));
                 break;
             }
-            Found::Alias { .. } if level == ALIASES_MAX => {
+            Found::Alias { reach, .. } if level == ALIASES_MAX => {
+                scope.narrow(&client, reach);
                 trace.reason(|| format!("{ALIASES_MAX} aliases in a row: the chain so far"));
             }
             Found::Alias { target, ttl, reach } => {
-                scope.narrow(reach);
+                scope.narrow(&client, reach);
                 let data = RecordData::Cname(target.clone());
                 answer.answers.push(Record { name, ttl, data });
                 if is_end(&answer, &target, record_type, trace) {
@@ -58,7 +59,7 @@ pub fn decide(view: &View, query: &Query, draw: u64, trace: &mut impl Trace) -> 
             }
         }
     }
-    answer.scope = scope.prefix();
+    answer.scope = scope.prefix(!answer.answers.is_empty());
     answer
 }
 

@@ -15,8 +15,8 @@ pub(super) enum Found {
     Records { answers: Vec<Record>, additional: Vec<Record>, reach: Span },
     /// An alias, which takes the chain on to its target; the same for the clients in `reach`.
     Alias { target: Name, ttl: u32, reach: Span },
-    /// Nothing. `ttl_max` bounds how long that may be believed.
-    Nothing { rcode: Rcode, ttl_max: Option<u32> },
+    /// Nothing. `ttl_max` bounds how long that may be believed; the same for the clients in `reach`.
+    Nothing { rcode: Rcode, ttl_max: Option<u32>, reach: Span },
 }
 
 /// One name to look up, with all that the answer depends on.
@@ -89,11 +89,11 @@ impl Lookup<'_> {
     }
 
     /// What a profile answers with: its endpoints', or a nested one's child's, under its own name and TTL (RTE-12).
-    fn profile(self, plan: &Arc<Plan>, trace: &mut impl Trace) -> Result<Found, Absence> {
+    fn profile(self, plan: &Arc<Plan>, trace: &mut impl Trace) -> Result<Found, (Absence, Span)> {
         let Self { view, client, level, draw, .. } = self;
         let asked = Asked { view, record_type: self.type_to_choose(plan), client, level, draw };
         let Choice { chosen, reach } = choose(&asked, plan, trace);
-        let (leaf, chosen) = chosen?;
+        let (leaf, chosen) = chosen.map_err(|absence| (absence, reach))?;
         let ttl = plan.profile.effective_ttl();
         let targets = || chosen.positions().filter_map(|position| leaf.endpoints[position].target.as_ref());
         trace.reason(|| why_these(plan, targets()));
@@ -120,12 +120,15 @@ impl Lookup<'_> {
 
     /// NODATA where anything exists at or below the name, else NXDOMAIN (DNS-5, RFC 8020); `absent` is the profile at
     /// the name and why it has nobody.
-    fn nothing(self, absent: Option<(&Arc<Plan>, Absence)>, trace: &mut impl Trace) -> Found {
+    fn nothing(self, absent: Option<(&Arc<Plan>, (Absence, Span))>, trace: &mut impl Trace) -> Found {
+        let reach = absent.map_or(self.client.everybody(), |(_, (_, reach))| reach);
+        let absent = absent.map(|(plan, (absence, _))| (plan, absence));
         let is_present = self.view.is_present(self.name);
         trace.reason(|| self.why_nothing(absent, is_present));
         Found::Nothing {
             rcode: if is_present { Rcode::NoError } else { Rcode::NxDomain },
             ttl_max: absent.map(|(plan, _)| plan.profile.effective_ttl()),
+            reach,
         }
     }
 

@@ -114,9 +114,17 @@ fn ask_method(question: &Question<'_>) -> Ruling {
         Routing::Priority => one(priority::choose(question.pool.members())),
         Routing::Weighted => one(weighted::choose(question.pool.members(), question.draw)),
         Routing::Performance => performance::choose(question),
-        Routing::Geographic => geographic::choose(question),
+        Routing::Geographic => or_nobody_at_all(question, geographic::choose(question)),
         Routing::Multivalue => multivalue::choose(question),
-        Routing::Subnet => subnet::choose(question),
+        Routing::Subnet => or_nobody_at_all(question, subnet::choose(question)),
+    }
+}
+
+/// A profile that has nobody for anybody says so, rather than that it has nobody for this client.
+fn or_nobody_at_all(question: &Question<'_>, ruling: Ruling) -> Ruling {
+    match (ruling.chosen, Absence::of(question.plan)) {
+        (Err(_), absence) if absence != Absence::Type => Ruling { chosen: Err(absence), ..ruling },
+        _ => ruling,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use crate::answer::Query;
 use crate::model::{Family, Network, Span, Zone};
 
 /// The client of one query, as one zone sees it.
@@ -26,7 +25,7 @@ pub enum ClientFrom {
 }
 
 impl Client {
-    /// The client of `query` in `zone`; the first row that applies. IPv4-mapped addresses count as IPv4.
+    /// The client of a query from `source` in `zone`, with the client subnet that counts for it; the first row that applies. IPv4-mapped addresses count as IPv4.
     ///
     /// | client subnet | zone | address |
     /// |---|---|---|
@@ -34,16 +33,14 @@ impl Client {
     /// | `/0`: the resolver keeps it to itself | – | the packet's source |
     /// | any | takes none | the packet's source |
     /// | none | – | the packet's source |
-    pub fn of(query: &Query, zone: &Zone) -> Self {
-        match query.subnet.filter(|subnet| zone.ecs && subnet.prefix() > 0) {
+    pub fn of(source: IpAddr, subnet: Option<Network>, zone: &Zone) -> Self {
+        match subnet.filter(|subnet| zone.ecs && subnet.prefix() > 0) {
             Some(subnet) => Self {
                 address: subnet.address(),
                 from: ClientFrom::Subnet(subnet.prefix()),
                 wants_reach: true,
             },
-            None => {
-                Self { address: query.source.to_canonical(), from: ClientFrom::Source, wants_reach: false }
-            }
+            None => Self { address: source.to_canonical(), from: ClientFrom::Source, wants_reach: false },
         }
     }
 
@@ -63,18 +60,13 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::RecordType;
-    use crate::fixture::{example_state, name, query};
+    use crate::fixture::{example_state, name};
 
     fn client(source: &str, subnet: Option<&str>, ecs: bool) -> Client {
         let state = example_state();
         let zone = Zone { ecs, ..(*state.zones[&name("example.com")]).clone() };
-        let query = Query {
-            source: source.parse().unwrap(),
-            subnet: subnet.map(|subnet| subnet.parse().unwrap()),
-            ..query("web.example.com", RecordType::A)
-        };
-        Client::of(&query, &zone)
+        let subnet = subnet.map(|subnet| subnet.parse().unwrap());
+        Client::of(source.parse().unwrap(), subnet, &zone)
     }
 
     #[test]

@@ -65,6 +65,55 @@ fn rte_1_a_zone_that_takes_no_subnets_answers_without_the_option() {
     assert_eq!(scope(&view(state), "198.51.100.0/24"), None);
 }
 
+/// RTE-13: a chain's scope is the longest on the way, whatever is at its end, and no zone on the way looks at a client
+/// subnet that the reply would not tell of.
+#[test]
+fn rte_13_a_chains_scope_is_the_longest_on_the_way() {
+    let chain = |first_takes: bool, second_takes: bool, end: &str| {
+        let (mut state, _) = state_with(
+            Routing::Subnet,
+            &[
+                ("web.example.org", Online, |endpoint| endpoint.subnets = vec![span("198.51.100.0/24")]),
+                ("gone.example.org", Online, |_| {}),
+            ],
+        );
+        crate::fixture::set_zone(&mut state, "example.org", &[("ns.example.net", &[])]);
+        let second =
+            add_profile(&mut state, "example.org", end, &[("192.0.2.1", Online), ("192.0.2.2", Online)]);
+        edit_profile(&mut state, second, |profile| {
+            profile.routing = Routing::Subnet;
+            profile.endpoints[0].subnets = vec![span("198.51.100.128/25")];
+        });
+        for (zone, takes) in [("example.com", first_takes), ("example.org", second_takes)] {
+            let zone = state.zones.get_mut(&crate::fixture::name(zone)).expect("the zone");
+            Arc::make_mut(zone).ecs = takes;
+        }
+        view(state)
+    };
+    let both = chain(true, true, "web");
+    assert_eq!(
+        (answer_for(&both, "198.51.100.128/25"), scope(&both, "198.51.100.128/25")),
+        ("web.example.org. 192.0.2.1".into(), Some(25))
+    );
+    assert_eq!(
+        scope(&both, "198.51.101.0/24"),
+        Some(24),
+        "an alias to a name that is not there is the client's own"
+    );
+    let source = chain(true, false, "web");
+    assert_eq!(
+        answer_for(&source, "198.51.100.128/25"),
+        "web.example.org. 192.0.2.2",
+        "by the packet's source"
+    );
+    assert_eq!(scope(&source, "198.51.100.128/25"), Some(24));
+    let silent = chain(false, true, "web");
+    assert_eq!(
+        (answer_for(&silent, "198.51.100.128/25"), scope(&silent, "198.51.100.128/25")),
+        ("NXDOMAIN".into(), None)
+    );
+}
+
 /// A state in which ranges, places, rows and nested levels meet.
 fn crowded(routing: Routing, statuses: [EndpointStatus; 3], nested: Routing) -> View {
     let (mut state, web) = state_with(
