@@ -28,7 +28,13 @@ async fn clu_4_a_member_whose_disk_was_wiped_is_not_taken_for_itself() {
     assert!(!empty.has_region("eu"));
     let trouble = trouble(&members[0], 3).await;
     assert!(trouble.contains("it is empty") && trouble.contains("add a new member"), "{trouble}");
-    assert!(empty.membership.base.refusals.has_told("this member is empty"), "its own log says so too");
+    // Its own log says so too, as soon as somebody has asked it to take part.
+    let told = async {
+        while !empty.membership.base.refusals.has_told("this member is empty") {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), told).await.expect("its own log says so");
 }
 
 #[tokio::test(flavor = "multi_thread")]
