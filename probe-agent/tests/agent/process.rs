@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -11,6 +12,9 @@ use waymark_proto::admin::v1 as wire;
 
 use crate::endpoint::Endpoint;
 use crate::member::Member;
+
+/// More lines than a test's agent has to say: one that nobody reads is not held up.
+const LINES_MAX: usize = 10_000;
 
 fn agent() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_waymark-agent"));
@@ -78,7 +82,7 @@ fn ops_2_settings_come_from_file_environment_and_flags() {
 }
 
 /// A running agent; ended when it is dropped.
-struct Running(Child, BufReader<ChildStderr>);
+struct Running(Child, Receiver<String>);
 
 impl Running {
     /// One that reaches no member.
@@ -91,21 +95,25 @@ impl Running {
         let command = command.arg("--exit-when-stdin-closes").stdin(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let log = BufReader::new(child.stderr.take().unwrap());
-        let mut running = Self(child, log);
+        let (lines, log_lines) = sync_channel(LINES_MAX);
+        std::thread::spawn(move || log.lines().map_while(Result::ok).try_for_each(|line| lines.send(line)));
+        let mut running = Self(child, log_lines);
         let line = running.read_until("waymark-agent starts");
         assert!(line.starts_with('{'), "json where there is no terminal (OPS-5): {line}");
         running
     }
 
-    /// Reads the log up to a line that has `words` in it. What it logs behind that stays in the pipe, which holds more
-    /// than a test's agent has to say.
+    /// Reads the log up to a line that has `words` in it.
     fn read_until(&mut self, words: &str) -> String {
-        let mut line = String::new();
-        while !line.contains(words) {
-            line.clear();
-            assert!(self.1.read_line(&mut line).unwrap() > 0, "it ended without saying: {words}");
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let line =
+                self.1.recv_timeout(left).unwrap_or_else(|error| panic!("it did not say: {words}: {error}"));
+            if line.contains(words) {
+                return line;
+            }
         }
-        line
     }
 
     fn signal(&self, signal: Signal) {
