@@ -49,8 +49,9 @@ impl Client {
         Span::everything(Family::of(self.address))
     }
 
-    /// The network that stands for the client where nothing better is known: at most a /24 or a /56, what one customer
-    /// of a provider is usually given, so that neighbours in it are answered alike.
+    /// The network that stands for the client where nothing better is known: the /24 or the /56 around its address, what
+    /// one customer of a provider is usually given. The prefix that the resolver told does not matter, so that whoever is
+    /// in that network is answered alike.
     pub fn neighbourhood(&self) -> Network {
         let prefix = if self.address.is_ipv4() { 24 } else { 56 };
         Network::around(self.address, prefix)

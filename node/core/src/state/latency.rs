@@ -36,7 +36,7 @@ impl LatencyRow {
         for (region, ms) in &self.latencies {
             digest.add(format!(" {}={ms}", region.as_str().to_lowercase()).as_bytes());
         }
-        digest.value()
+        digest.summand()
     }
 }
 
@@ -64,7 +64,7 @@ pub struct LatencyTable {
 impl LatencyTable {
     /// Most rows; an operator's measurements of every /24 that matters fit many times.
     pub const ROWS_MAX: usize = 200_000;
-    /// Most rows that one command changes, so that it fits into a log entry.
+    /// Most rows that one command changes. Rows of many regions need smaller commands to fit into a log entry.
     pub const BATCH_MAX: usize = 1_000;
 
     /// Puts a row in the place of the one with its network; true if it is another.
@@ -89,5 +89,36 @@ impl LatencyTable {
     /// The digest of the rows: equal for equal tables, in whatever order they were made.
     pub fn digest(&self) -> impl fmt::Display + use<> {
         format!("{:032x}", self.digest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(rows: usize, ms: u32) -> LatencyTable {
+        let mut table = LatencyTable::default();
+        for third in 0..rows {
+            let network = format!("11.0.{third}.0/24").parse().expect("a network");
+            table.insert(LatencyRow { network, latencies: vec![("here".into(), ms)] });
+        }
+        table
+    }
+
+    /// All rows a millisecond longer is another table, and the way to a table does not matter.
+    #[test]
+    fn rte_7_the_digest_tells_tables_apart() {
+        for rows in [1, 2, 100] {
+            let digests: std::collections::BTreeSet<String> =
+                (0..30).map(|ms| table(rows, ms).digest().to_string()).collect();
+            assert_eq!(digests.len(), 30, "{rows} rows");
+        }
+        let mut changed = table(100, 7);
+        for network in changed.rows.keys().copied().collect::<Vec<_>>() {
+            changed.insert(LatencyRow { network, latencies: vec![("HERE".into(), 8)] });
+        }
+        assert_eq!(changed.digest().to_string(), table(100, 8).digest().to_string());
+        changed.remove(&"11.0.99.0/24".parse().expect("a network"));
+        assert_eq!(changed.digest().to_string(), table(99, 8).digest().to_string());
     }
 }

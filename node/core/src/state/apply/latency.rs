@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lookup::hint;
+use super::lookup::region_hint;
 use super::step::Step;
 use crate::model::{Caseless, Network, NetworkFault, Violations, quote};
 use crate::state::{Change, LatencyRow, LatencyRowDraft, LatencyTable, Rejection};
@@ -87,7 +87,7 @@ fn read_latencies(
         let region = Caseless::new(name);
         let field = format!("{field}.latencies[{}]", quote(name));
         if step.state.region(&region).is_none() {
-            let meant = hint(&region, &step.state.regions).map(|near| format!("; did you mean '{near}'?"));
+            let meant = region_hint(&step.state, &region).map(|near| format!("; did you mean '{near}'?"));
             violations.add(&field, format!("there is no such region{}", meant.unwrap_or_default()));
         }
         violations.range(&field, u64::from(*ms), 0, LatencyRow::LATENCY_MS_MAX.into());

@@ -66,7 +66,7 @@ pub(super) fn region(state: &State, name: &str) -> Result<KnownRegion, Rejection
 }
 
 /// The region that a wrong name was probably meant for.
-fn region_hint(state: &State, name: &Caseless) -> Option<String> {
+pub(super) fn region_hint(state: &State, name: &Caseless) -> Option<String> {
     let own = near_keys(&state.regions, name).map(Caseless::as_str);
     nearest(name.as_str(), own.chain(CloudRegion::all().map(|region| region.name()))).map(str::to_owned)
 }
@@ -103,7 +103,7 @@ pub(super) fn name_some(names: impl IntoIterator<Item = String>) -> Vec<String> 
 }
 
 /// The name that a missing one was probably meant to be, among its neighbours in the map.
-pub(super) fn hint<V: Clone>(name: &Caseless, known: &OrdMap<Caseless, V>) -> Option<String> {
+fn hint<V: Clone>(name: &Caseless, known: &OrdMap<Caseless, V>) -> Option<String> {
     nearest(name.as_str(), near_keys(known, name).map(Caseless::as_str)).map(str::to_owned)
 }
 

@@ -20,10 +20,11 @@ pub(super) fn register(
     fields: &ServicePatch,
     if_revision: Option<Revision>,
 ) -> Result<(), Rejection> {
-    let before = match step.state.services.get(&Caseless::new(text)).cloned() {
-        None if if_revision.is_some() => Some(lookup::service(&step.state, text)?),
-        before => before,
-    };
+    if if_revision.is_some() {
+        // Only one that is there has a revision.
+        lookup::service(&step.state, text)?;
+    }
+    let before = step.state.services.get(&Caseless::new(text)).cloned();
     if let Some(before) = &before {
         check_revision("service", &before.name, before.revision, if_revision)?;
     }
