@@ -24,7 +24,9 @@ impl GeoTables {
 
     /// A large database takes seconds, in which queries must be answered.
     async fn reread(self: Arc<Self>, path: PathBuf) {
-        let _ = spawn_blocking(move || self.load_or_log(&path)).await;
+        if let Err(error) = spawn_blocking(move || self.load_or_log(&path)).await {
+            tracing::error!(%error, "reading the geo database broke off: the table before it stays");
+        }
     }
 
     fn load_or_log(&self, path: &Path) {

@@ -1,4 +1,4 @@
-//! Files of latency rows: every fault is found at once, each with its line, before anything is written (VAL-1).
+//! Files of latency rows: what is wrong with the file itself is found at once, before anything is written (VAL-1).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -90,6 +90,10 @@ fn json(text: &str, faults: &mut Vec<Violation>) -> Rows {
     match serde_json::from_str::<Table>(text) {
         Ok(table) => {
             for (at, TableRow { network, latencies }) in table.rows.into_iter().enumerate() {
+                if latencies.is_empty() {
+                    let rule = format!("is empty; a row has 1–{} regions", LatencyRow::REGIONS_MAX);
+                    faults.push(Violation { field: format!("rows[{at}]: latencies"), description: rule });
+                }
                 for (region, milliseconds) in latencies {
                     add(&mut rows, &format!("rows[{at}]"), &network, region, milliseconds, faults);
                 }
@@ -160,5 +164,8 @@ mod tests {
         assert!(
             faults("net,region,milliseconds\n10.0.0.0/8,eu,1\n")[0].contains("network, region, milliseconds")
         );
+        let mut empty = Vec::new();
+        json(r#"{"rows": [{"network": "10.0.0.0/8", "latencies": {}}]}"#, &mut empty);
+        assert_eq!(empty[0].to_string(), "rows[0]: latencies: is empty; a row has 1–200 regions");
     }
 }

@@ -71,29 +71,56 @@ async fn show(from: IpAddr, session: &Session) -> Result<String, Failure> {
     }
 }
 
+/// Most rows that a batch sets and most that it removes: as many go as come, so that a full table can be replaced.
+const BATCH_MAX: usize = LatencyTable::BATCH_MAX / 2;
+
+/// Most times in a batch, so that it fits into a log entry of 2 MiB with the longest names of regions.
+const BATCH_LATENCIES_MAX: usize = 10_000;
+
 /// Sets what is different and, unless rows are to be merged, removes what the file lacks, batch by batch: each batch is
 /// carried out as a whole, and a repetition goes on where a failure ended it.
 async fn import(file: &std::path::Path, merge: bool, session: &Session) -> Result<String, Failure> {
     let wished = file::read(file)?;
     let present: Rows = list(session).await?.rows.into_iter().filter_map(Row::parts).collect();
-    let set: Vec<_> = wished.iter().filter(|(network, row)| present.get(network) != Some(row)).collect();
-    let is_gone = |network: &&Network| !merge && !wished.contains_key(network);
-    let gone: Vec<&Network> = present.keys().filter(is_gone).collect();
-    for batch in set.chunks(LatencyTable::BATCH_MAX) {
-        let rows = batch.iter().map(|(network, row)| message(network, row)).collect();
-        update(rows, Vec::new(), session).await?;
+    let others = present.keys().filter(|network| !wished.contains_key(network));
+    let gone: Vec<String> = others.clone().filter(|_| !merge).map(ToString::to_string).collect();
+    let count = wished.len() + others.count() - gone.len();
+    if count > LatencyTable::ROWS_MAX {
+        let rule = format!("{count} would be too many; the table has at most {}", LatencyTable::ROWS_MAX);
+        return Err(Failure::new(Exit::Refused, format!("rows: {rule}")));
     }
-    for batch in gone.chunks(LatencyTable::BATCH_MAX) {
-        update(Vec::new(), batch.iter().map(ToString::to_string).collect(), session).await?;
+    let is_other = |(network, row): &(&Network, &BTreeMap<String, u32>)| present.get(network) != Some(row);
+    let set: Vec<_> = wished.iter().filter(is_other).map(|(network, row)| message(network, row)).collect();
+    let (changed, removed) = (set.len(), gone.len());
+    for (rows, remove) in batches(set, gone) {
+        update(rows, remove, session).await?;
     }
     let after = list(session).await?;
     Ok(session.show(&Imported {
-        set: set.len(),
-        removed: gone.len(),
-        unchanged: wished.len() - set.len(),
+        set: changed,
+        removed,
+        unchanged: wished.len() - changed,
         rows: after.rows.len(),
         digest: after.digest,
     }))
+}
+
+/// The changes, cut into what one command takes.
+fn batches(set: Vec<wire::LatencyRow>, gone: Vec<String>) -> Vec<(Vec<wire::LatencyRow>, Vec<String>)> {
+    let (mut set, mut gone) = (set.into_iter().peekable(), gone.into_iter().peekable());
+    let mut batches = Vec::new();
+    while set.peek().is_some() || gone.peek().is_some() {
+        let (mut rows, mut latencies) = (Vec::new(), 0);
+        while let Some(row) = set.next_if(|row| {
+            rows.is_empty()
+                || rows.len() < BATCH_MAX && latencies + row.latencies.len() <= BATCH_LATENCIES_MAX
+        }) {
+            latencies += row.latencies.len();
+            rows.push(row);
+        }
+        batches.push((rows, gone.by_ref().take(BATCH_MAX).collect()));
+    }
+    batches
 }
 
 fn message(network: &Network, row: &BTreeMap<String, u32>) -> wire::LatencyRow {
@@ -204,5 +231,30 @@ impl Shown for Imported {
         format!(
             "latency table: {set} rows set, {removed} removed, {unchanged} unchanged; {rows} in all, digest {digest}\n"
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rte_7_a_batch_is_never_too_much_for_a_command() {
+        let row = |latencies| wire::LatencyRow {
+            network: String::new(),
+            latencies: vec![wire::RegionLatency::default(); latencies],
+        };
+        let sizes = |set, gone| -> Vec<(usize, usize)> {
+            let batches = batches(set, vec![String::new(); gone]);
+            batches.iter().map(|(rows, remove)| (rows.len(), remove.len())).collect()
+        };
+        assert_eq!(sizes(Vec::new(), 0), []);
+        assert_eq!(sizes(vec![row(1); 501], 1_001), [(500, 500), (1, 500), (0, 1)]);
+        assert_eq!(sizes(vec![row(200); 101], 0), [(50, 0), (50, 0), (1, 0)]);
+        assert_eq!(
+            sizes(vec![row(20_000); 2], 1),
+            [(1, 1), (1, 0)],
+            "the member judges a row that is too long"
+        );
     }
 }
