@@ -10,6 +10,7 @@ mod cpu;
 mod echo;
 mod probes;
 mod quantiles;
+mod recovery;
 mod writes;
 
 use clap::{Parser, ValueEnum};
@@ -39,6 +40,8 @@ enum Part {
     Probes,
     /// Latency and throughput of durable writes
     Writes,
+    /// How long there are no writes after a crash
+    Recovery,
 }
 
 fn main() {
@@ -60,6 +63,9 @@ fn main() {
     }
     if wanted(Part::Writes) {
         writes::measure(100 * scale);
+    }
+    if wanted(Part::Recovery) {
+        recovery::measure(3 * scale);
     }
 }
 
