@@ -16,12 +16,17 @@ pub struct Place(u16);
 
 /// A text is no code of a place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{} is no code of a place{}", quote(.text), .hint.map(did_you_mean).unwrap_or_default())]
+#[error("{} is no code of a place{}", quote(.text), hint(.text).map(did_you_mean).unwrap_or_default())]
 pub struct PlaceFault {
     /// The text.
     pub text: String,
-    /// The place that was probably meant (VAL-3).
-    pub hint: Option<Place>,
+}
+
+impl PlaceFault {
+    /// The place that was probably meant (VAL-3). Finding it is work.
+    pub fn hint(&self) -> Option<Place> {
+        hint(&self.text)
+    }
 }
 
 fn did_you_mean(place: Place) -> String {
@@ -54,7 +59,7 @@ impl Place {
     /// The place with this code, in any letters.
     pub fn parse(code: &str) -> Result<Self, PlaceFault> {
         let found = INDEX.by_code.get(code.to_ascii_uppercase().as_str()).copied();
-        found.ok_or_else(|| PlaceFault { text: code.to_owned(), hint: hint(code) })
+        found.ok_or_else(|| PlaceFault { text: code.to_owned() })
     }
 
     /// The place's number, below [`Place::COUNT`].
@@ -229,7 +234,7 @@ mod tests {
             ("", None),
         ] {
             let fault = Place::parse(text).expect_err(text);
-            assert_eq!(fault.hint.map(Place::code), hint, "{text}");
+            assert_eq!(fault.hint().map(Place::code), hint, "{text}");
         }
         assert_eq!(
             Place::parse("EU").unwrap_err().to_string(),

@@ -24,14 +24,20 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Collects every violation of one wish, with the path of the object that is being looked at in front.
+/// Collects every violation of one wish, with the path of the object that is being looked at in front. Beyond
+/// [`Violations::FOUND_MAX`] they are counted only.
 #[derive(Debug, Default)]
 pub struct Violations {
     prefix: String,
     found: Vec<Violation>,
+    beyond: usize,
 }
 
 impl Violations {
+    /// Most that are told in full: each endpoint of a profile may have one fault, and a few more; nobody reads the
+    /// 200,000 cells of a bad latency table, and refusals are kept for retries (CLI-4).
+    pub const FOUND_MAX: usize = 300;
+
     /// An empty collection.
     pub fn new() -> Self {
         Self::default()
@@ -39,7 +45,16 @@ impl Violations {
 
     /// Notes a violation of `field` below the current path.
     pub fn add(&mut self, field: &str, description: impl Into<String>) {
-        self.found.push(Violation::new(format!("{}{field}", self.prefix), description));
+        self.add_with(field, || description.into());
+    }
+
+    /// The same with a description that is work, such as one with a hint, made only if it is told.
+    pub fn add_with(&mut self, field: &str, description: impl FnOnce() -> String) {
+        if self.found.len() < Self::FOUND_MAX {
+            self.found.push(Violation::new(format!("{}{field}", self.prefix), description()));
+        } else {
+            self.beyond += 1;
+        }
     }
 
     /// Runs `check` with `path` and a dot appended to the current path; an empty `path` leads nowhere.
@@ -60,8 +75,11 @@ impl Violations {
         }
     }
 
-    /// All that was found, in the order in which it was found.
-    pub fn into_vec(self) -> Vec<Violation> {
+    /// All that was found, in the order in which it was found; and, if that was too much, how many more.
+    pub fn into_vec(mut self) -> Vec<Violation> {
+        if self.beyond > 0 {
+            self.found.push(Violation::new("…", format!("and {} more", self.beyond)));
+        }
         self.found
     }
 
@@ -118,6 +136,25 @@ mod tests {
         let found = violations.into_vec();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].to_string(), "endpoints[2].weight: 1001 is outside 1–1000");
+    }
+
+    #[test]
+    fn val_1_beyond_the_most_that_is_told_faults_are_counted() {
+        let told = |count: usize| {
+            let (mut violations, mut described) = (Violations::new(), 0);
+            for _ in 0..count {
+                violations.add_with("rows", || {
+                    described += 1;
+                    "is wrong".to_owned()
+                });
+            }
+            assert_eq!(described, count.min(Violations::FOUND_MAX), "a description is work");
+            violations.into_vec()
+        };
+        assert_eq!(told(Violations::FOUND_MAX).len(), Violations::FOUND_MAX);
+        let found = told(200_000);
+        assert_eq!(found.len(), Violations::FOUND_MAX + 1);
+        assert_eq!(found[Violations::FOUND_MAX].to_string(), "…: and 199700 more");
     }
 
     #[test]

@@ -87,8 +87,10 @@ fn read_latencies(
         let region = Caseless::new(name);
         let field = format!("{field}.latencies[{}]", quote(name));
         if step.state.region(&region).is_none() {
-            let meant = region_hint(&step.state, &region).map(|near| format!("; did you mean '{near}'?"));
-            violations.add(&field, format!("there is no such region{}", meant.unwrap_or_default()));
+            violations.add_with(&field, || {
+                let meant = region_hint(&step.state, &region).map(|near| format!("; did you mean '{near}'?"));
+                format!("there is no such region{}", meant.unwrap_or_default())
+            });
         }
         violations.range(&field, u64::from(*ms), 0, LatencyRow::LATENCY_MS_MAX.into());
         if latencies.insert(region, *ms).is_some() {

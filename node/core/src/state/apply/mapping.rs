@@ -35,7 +35,7 @@ fn read_all<T: FromStr<Err: Display>>(
     for (place, text) in texts.iter().enumerate().take(max) {
         match text.parse::<T>() {
             Ok(value) => read.push(value),
-            Err(fault) => violations.add(&format!("{field}[{place}]"), fault.to_string()),
+            Err(fault) => violations.add_with(&format!("{field}[{place}]"), || fault.to_string()),
         }
     }
     read
