@@ -35,7 +35,7 @@ pub(super) struct Lookup<'a> {
     pub(super) draw: u64,
 }
 
-impl Lookup<'_> {
+impl<'a> Lookup<'a> {
     /// Looks the name up; the first row that applies. Names with addresses have no profile (DNS-16).
     ///
     /// | name | type | found |
@@ -89,10 +89,8 @@ impl Lookup<'_> {
     }
 
     /// What a profile answers with: its endpoints', or a nested one's child's, under its own name and TTL (RTE-12).
-    fn profile(self, plan: &Arc<Plan>, trace: &mut impl Trace) -> Result<Found, (Absence, Span)> {
-        let Self { view, client, level, draw, .. } = self;
-        let asked = Asked { view, record_type: self.type_to_choose(plan), client, level, draw };
-        let Choice { chosen, reach } = choose(&asked, plan, trace);
+    fn profile(self, plan: &'a Arc<Plan>, trace: &mut impl Trace) -> Result<Found, (Absence, Span)> {
+        let Choice { chosen, reach } = self.choose(plan, trace);
         let (leaf, chosen) = chosen.map_err(|absence| (absence, reach))?;
         let ttl = plan.profile.effective_ttl();
         let targets = || chosen.positions().filter_map(|position| leaf.endpoints[position].target.as_ref());
@@ -109,13 +107,21 @@ impl Lookup<'_> {
         Ok(Found::Records { answers, additional: Vec::new(), reach })
     }
 
-    /// The type that the pool is made for: ANY stands for A, or for AAAA where A has nobody (DNS-7).
-    fn type_to_choose(self, plan: &Plan) -> RecordType {
-        match self.record_type {
-            RecordType::ANY if plan.serves().fits(RecordType::A) => RecordType::A,
-            RecordType::ANY => RecordType::AAAA,
-            other => other,
+    /// Whom the profile chooses for this client. ANY stands for A, and for AAAA where A has nobody for the client (DNS-7).
+    fn choose(self, plan: &'a Arc<Plan>, trace: &mut impl Trace) -> Choice<'a> {
+        let Self { view, client, level, draw, .. } = self;
+        let mut by = |record_type| choose(&Asked { view, record_type, client, level, draw }, plan, trace);
+        if self.record_type != RecordType::ANY {
+            return by(self.record_type);
         }
+        let first = by(RecordType::A);
+        if first.chosen.is_ok() {
+            return first;
+        }
+        let second = by(RecordType::AAAA);
+        // The client is in both.
+        let reach = first.reach.intersect(&second.reach).unwrap_or(second.reach);
+        Choice { reach, ..second }
     }
 
     /// NODATA where anything exists at or below the name, else NXDOMAIN (DNS-5, RFC 8020); `absent` is the profile at

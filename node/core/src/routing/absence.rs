@@ -2,7 +2,7 @@
 
 use crate::health::EndpointStatus;
 use crate::model::RecordType;
-use crate::state::Plan;
+use crate::state::{Plan, PlannedEndpoint};
 
 /// Why a profile has nobody to answer with; of the first five the first row that applies (RTE-4).
 ///
@@ -15,6 +15,7 @@ use crate::state::Plan;
 /// | enabled | others, but none that can answer the type | Type | exists, without data of that type |
 /// | enabled | none that this client belongs to | Unmapped | exists, without data for this client |
 /// | enabled | the one that this client belongs to cannot answer | Asked | exists, without data for this client |
+/// | enabled | none that this client belongs to, or a stopped one, and a fallback that cannot answer | Fallback | exists, without data for this client |
 /// | enabled | nested ones alone, none with anybody for this client | Children | exists, without data for this client |
 /// | enabled | so many nested ones that asking ended | Effort | exists, without data |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,13 @@ pub enum Absence {
     /// The endpoint at this position has the client's place or subnet, but is stopped or cannot answer the type; or its
     /// profile has nobody.
     Asked(usize),
+    /// The fallback, which should have answered, is stopped or cannot answer the type.
+    Fallback {
+        /// The position of the endpoint that has the client's subnet, which is stopped, if there is one.
+        owner: Option<usize>,
+        /// The position of the fallback.
+        fallback: usize,
+    },
     /// Each endpoint that is left is nested, and its profile has nobody.
     Children,
     /// More profiles would have had to be asked than one query may ask.
@@ -71,18 +79,31 @@ impl Absence {
             Self::Unmapped => format!("no endpoint of profile '{profile}' is meant for this client"),
             Self::Asked(position) => {
                 let planned = &plan.endpoints[position];
-                let name = &planned.endpoint.name;
-                let why = match planned.status {
-                    EndpointStatus::Stopped => "is stopped".to_owned(),
-                    _ if !planned.serves.fits(record_type) => format!("cannot answer {record_type}"),
-                    _ => "has nobody for it".to_owned(),
-                };
+                let (name, why) = (&planned.endpoint.name, unable(planned, record_type));
                 format!("'{name}' of profile '{profile}', which is meant for this client, {why}")
+            }
+            Self::Fallback { owner, fallback } => {
+                let meant = match owner {
+                    Some(owner) => Self::Asked(owner).reason(plan, record_type),
+                    None => Self::Unmapped.reason(plan, record_type),
+                };
+                let planned = &plan.endpoints[fallback];
+                let (name, why) = (&planned.endpoint.name, unable(planned, record_type));
+                format!("{meant}, and '{name}', the fallback, {why}")
             }
             Self::Children => {
                 format!("no nested endpoint of profile '{profile}' has anybody for this client")
             }
             Self::Effort => format!("profile '{profile}' leads through more profiles than one query may ask"),
         }
+    }
+}
+
+/// Why an endpoint that should have answered does not.
+fn unable(planned: &PlannedEndpoint, record_type: RecordType) -> String {
+    match planned.status {
+        EndpointStatus::Stopped => "is stopped".to_owned(),
+        _ if !planned.serves.fits(record_type) => format!("cannot answer {record_type}"),
+        _ => "has nobody for it".to_owned(),
     }
 }

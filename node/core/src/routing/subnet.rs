@@ -10,7 +10,8 @@
 //! | Degraded | in the pool | the fallback |
 //! | Degraded | not in it, or none | the owner (best effort) |
 //! | Stopped, or none | in the pool or Degraded (best effort) | the fallback |
-//! | Stopped, or none | neither, or none | nobody |
+//! | Stopped, or none | Stopped, or unable to answer the type | nobody, and the trace says why of both |
+//! | Stopped, or none | none | nobody |
 
 use super::question::{Question, Ruling};
 use super::{Absence, Chosen, Standing};
@@ -39,14 +40,18 @@ fn settle(question: &Question<'_>, owner: Option<usize>) -> Result<Chosen, Absen
             _ => false,
         })
     };
+    // Why nobody answers, where the fallback should have.
+    let nobody = |otherwise: Absence| {
+        Err(fallback.map_or(otherwise, |fallback| Absence::Fallback { owner, fallback }))
+    };
     let Some(owner) = owner else {
-        return stands_by(true).map_or(Err(Absence::Unmapped), one);
+        return stands_by(true).map_or_else(|| nobody(Absence::Unmapped), one);
     };
     match pool.standing(owner) {
         Standing::In | Standing::BestEffort => one(owner),
         Standing::Degraded => one(stands_by(false).unwrap_or(owner)),
         Standing::Stopped | Standing::Inactive | Standing::Disabled => {
-            stands_by(true).map_or(Err(Absence::Asked(owner)), one)
+            stands_by(true).map_or_else(|| nobody(Absence::Asked(owner)), one)
         }
         Standing::Type | Standing::Passed => Err(Absence::Asked(owner)),
     }

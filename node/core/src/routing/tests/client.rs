@@ -96,6 +96,30 @@ fn rte_10_every_row_of_the_table() {
     assert_eq!(shown(&aaaa), "NODATA", "the owner cannot answer the type");
 }
 
+/// RTE-15: where the fallback should have answered, the reason says what it was that kept it from it.
+#[test]
+fn rte_10_the_reason_names_the_fallback() {
+    let reason = |view: &View, client, record_type| explain(view, &asked_from(client, record_type), 7).reason;
+    let a = |owner, fallback, client| reason(&subnets(owner, Some(fallback)), client, RecordType::A);
+    assert_eq!(
+        a(Online, Stopped, NOWHERE),
+        "NODATA: no endpoint of profile 'web.example.com' is meant for this client, and 'e3', the fallback, is \
+         stopped"
+    );
+    assert_eq!(
+        a(Stopped, Stopped, DE),
+        "NODATA: 'e1' of profile 'web.example.com', which is meant for this client, is stopped, and 'e3', the \
+         fallback, is stopped"
+    );
+    let six: Sketch = ("2001:db8::1", Online, |endpoint| endpoint.subnets = vec![span("2001:db8:1::/48")]);
+    let view = view(state_with(Routing::Subnet, &[six, ("192.0.2.3", Online, |_| {})]).0);
+    assert_eq!(
+        reason(&view, NOWHERE, RecordType::AAAA),
+        "NODATA: no endpoint of profile 'web.example.com' is meant for this client, and 'e2', the fallback, cannot \
+         answer AAAA"
+    );
+}
+
 /// F-RTE-16: families are kept apart, and a mapped address is IPv4.
 #[test]
 fn rte_10_families_do_not_meet() {
@@ -206,4 +230,34 @@ fn rte_7_one_client_keeps_its_endpoint() {
         served[usize::from(answer == "192.0.2.2")] += 1;
     }
     assert!(served.iter().all(|count| (90..=166).contains(count)), "an even share: {served:?}");
+}
+
+/// DNS-7: where A has nobody for this client, AAAA is asked, whatever the profile has for others.
+#[test]
+fn dns_7_any_is_chosen_for_the_client() {
+    let any = |view: &View, client| shown(&explain(view, &asked_from(client, RecordType::ANY), 7).answer);
+    let owners: [Sketch; 2] = [
+        ("2001:db8:ff::1", Online, |endpoint| {
+            endpoint.geo = vec![place("DE")];
+            endpoint.subnets = vec![span("198.51.100.0/24")];
+        }),
+        ("192.0.2.2", Online, |endpoint| endpoint.geo = vec![Place::WORLD]),
+    ];
+    for routing in [Routing::Geographic, Routing::Subnet] {
+        let view = located(state_with(routing, &owners).0);
+        assert_eq!(any(&view, DE), "2001:db8:ff::1", "{routing:?}");
+        assert_eq!(any(&view, FR), "192.0.2.2", "{routing:?}");
+        let scope = explain(&view, &asked_from("198.51.100.0/24", RecordType::ANY), 7).answer.scope;
+        assert_eq!(scope, Some(24), "{routing:?}: both choices hold for that network");
+    }
+    let (mut state, web) = state_with(Routing::Priority, &[]);
+    let german = add_profile(&mut state, "example.com", "de", &[("192.0.2.1", Online)]);
+    edit_profile(&mut state, german, |profile| {
+        profile.routing = Routing::Geographic;
+        profile.endpoints[0].geo = vec![place("DE")];
+    });
+    add_profile(&mut state, "example.com", "six", &[("2001:db8::6", Online)]);
+    nest(&mut state, web, &[("de.example.com", Online), ("six.example.com", Online)]);
+    let view = located(state);
+    assert_eq!((any(&view, DE), any(&view, FR)), ("192.0.2.1".into(), "2001:db8::6".into()));
 }

@@ -29,6 +29,25 @@ fn rte_12_a_name_of_the_child_is_one_alias() {
     assert_eq!(answer_for(&view(state), "198.51.100.7"), "a.example.net.");
 }
 
+/// DNS-6: a child that answers with its parent's name leads back, which ends like any loop.
+#[test]
+fn dns_6_a_child_that_leads_back_ends_the_chain() {
+    let (mut state, web) = state_with(Routing::Weighted, &[]);
+    add_profile(&mut state, "example.com", "back", &[("web.example.com", Online)]);
+    add_profile(&mut state, "example.com", "over", &[("back.example.com", Online)]);
+    nest(&mut state, web, &[("back.example.com", Online), ("over.example.com", Online)]);
+    let view = view(state);
+    for draw in 0..64 {
+        let answer = explain(&view, &asked_from("198.51.100.7", RecordType::A), draw << 58).answer;
+        let shown = shown(&answer);
+        assert!(
+            ["web.example.com.", "back.example.com. web.example.com."].contains(&shown.as_str()),
+            "{shown}"
+        );
+        assert_eq!(answer.rcode, Rcode::NoError);
+    }
+}
+
 #[test]
 fn rte_2_a_nested_endpoint_can_answer_what_its_child_can_through_every_level() {
     let (mut state, web) = state_with(Routing::Priority, &[]);
