@@ -1,9 +1,11 @@
 //! Who stands for whom: derived from the profiles, so that the cost of a change does not grow with their number.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use imbl::OrdSet;
 
 use super::State;
-use crate::model::{Caseless, Profile, ProfileId};
+use crate::model::{Caseless, Profile, ProfileId, profile_limits::NESTING_MAX};
 
 /// Which profiles nest which, and which use which service. Derived, so never stored: see [`State::rebuild_references`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +20,22 @@ impl References {
     /// The profiles that have a nested endpoint for `child`.
     pub fn parents(&self, child: ProfileId) -> impl Iterator<Item = ProfileId> + '_ {
         self.parents.range((child, ProfileId(0))..).take_while(move |(of, _)| *of == child).map(|(_, by)| *by)
+    }
+
+    /// The profiles in `changed` and all above them, each once and behind all of those below it: the order in which
+    /// whatever follows from a profile's children is made anew (STA-10).
+    pub(super) fn upward(&self, changed: &BTreeSet<ProfileId>) -> Vec<ProfileId> {
+        let mut last_level: BTreeMap<ProfileId, usize> = changed.iter().map(|id| (*id, 0)).collect();
+        let mut level = changed.clone();
+        // Loops cannot be, so there is an end; none of a level's profiles is as far as the longest way leads.
+        for number in 1..=NESTING_MAX {
+            level = level.iter().flat_map(|id| self.parents(*id)).collect();
+            last_level.extend(level.iter().map(|id| (*id, number)));
+        }
+        let mut ordered: Vec<(usize, ProfileId)> =
+            last_level.into_iter().map(|(id, number)| (number, id)).collect();
+        ordered.sort_unstable();
+        ordered.into_iter().map(|(_, id)| id).collect()
     }
 
     /// The profiles that have an endpoint for `service`.

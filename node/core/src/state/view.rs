@@ -63,9 +63,9 @@ impl View {
             let rows = next.state.latency.rows.values();
             next.latency = Arc::new(RangeMap::new(rows.map(|row| (row.network, row.clone()))));
         }
-        next.renew_plans(&touched.profile_names);
-        for name in touched.profile_names.iter().chain(&touched.zone_names) {
-            next.renew_presence(name);
+        next.renew_plans(&touched);
+        for name in touched.names(&next.state) {
+            next.renew_presence(&name);
         }
         if touched.checked.iter().any(|id| checks_of(&self.state, *id) != checks_of(&next.state, *id)) {
             next.checks_revision = next.state.counter;
@@ -123,25 +123,21 @@ impl View {
         self.state.health.get(&id)?.tallies.get(agent)
     }
 
-    /// Renews the plans at `names`, and those of the parents of profiles that can answer other types than before. In
-    /// whatever order they come, each ends with what its children's plans say last: nesting has no loops.
-    fn renew_plans(&mut self, names: &BTreeSet<Name>) {
-        let mut waiting: Vec<Name> = names.iter().cloned().collect();
-        while let Some(name) = waiting.pop() {
-            let state = &self.state;
-            let owner = state.owners.get(&name.tree_key()).and_then(|id| state.profiles.get(id));
-            let Some(profile) = owner else {
-                self.plans.remove(&name);
-                continue;
-            };
+    /// Renews the plans of the profiles of `touched`, and those of the parents of profiles that can answer other types
+    /// than before; each once, behind those of its children.
+    fn renew_plans(&mut self, touched: &Touched) {
+        for name in &touched.gone {
+            self.plans.remove(name);
+        }
+        let mut due = touched.profiles.clone();
+        for id in self.state.references.upward(&touched.profiles) {
+            let Some(profile) = self.state.profiles.get(&id).filter(|_| due.contains(&id)) else { continue };
             let serves = |child| self.plan_by_id(child).map_or_else(Serves::default, |plan| plan.serves());
-            let plan = Plan::of(state, profile, serves);
-            let before = self.plans.get(&name).map_or_else(Serves::default, |plan| plan.serves());
-            if plan.serves() != before {
-                let parents = state.references.parents(profile.id);
-                waiting.extend(parents.filter_map(|id| Some(state.profiles.get(&id)?.full_name.clone())));
+            let plan = Arc::new(Plan::of(&self.state, profile, serves));
+            let before = self.plans.insert(profile.full_name.clone(), plan.clone());
+            if before.is_none_or(|before| before.serves() != plan.serves()) {
+                due.extend(self.state.references.parents(id));
             }
-            self.plans.insert(name, Arc::new(plan));
         }
     }
 
@@ -161,8 +157,10 @@ impl View {
 /// each name is judged by the new state as a whole, not by the change that touched it.
 #[derive(Debug, Default)]
 struct Touched {
-    /// Full names of profiles.
-    profile_names: BTreeSet<Name>,
+    /// Profiles.
+    profiles: BTreeSet<ProfileId>,
+    /// Full names of profiles that were taken away; others may have them now.
+    gone: BTreeSet<Name>,
     /// Names of zones and of their name servers.
     zone_names: BTreeSet<Name>,
     /// Profiles whose checks may be different.
@@ -182,13 +180,15 @@ impl Touched {
                 }
                 Change::Profile(id) => {
                     touched.checked.insert(*id);
-                    touched.add_profile(*id, after);
+                    touched.profiles.insert(*id);
                 }
                 Change::ProfileRemoved(id, name) => {
                     touched.checked.insert(*id);
-                    touched.profile_names.insert(name.clone());
+                    touched.gone.insert(name.clone());
                 }
-                Change::Health(id) => touched.add_profile(*id, after),
+                Change::Health(id) => {
+                    touched.profiles.insert(*id);
+                }
                 Change::Latency => touched.latency = true,
                 Change::Service(_) | Change::Region(_) | Change::Agent(_) | Change::Event(_) => {}
             }
@@ -202,8 +202,11 @@ impl Touched {
         self.zone_names.extend(servers.map(|server| server.name.clone()));
     }
 
-    fn add_profile(&mut self, id: ProfileId, state: &State) {
-        self.profile_names.extend(state.profiles.get(&id).map(|profile| profile.full_name.clone()));
+    /// Names that may have come to exist, or to exist no more.
+    fn names(&self, state: &State) -> BTreeSet<Name> {
+        let profiles = self.profiles.iter().filter_map(|id| state.profiles.get(id));
+        let names = profiles.map(|profile| profile.full_name.clone());
+        names.chain(self.gone.iter().chain(&self.zone_names).cloned()).collect()
     }
 }
 

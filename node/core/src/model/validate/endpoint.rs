@@ -7,8 +7,8 @@ use super::mapping::check_mappings;
 use super::method::check_method;
 use super::name::check_endpoint_name;
 use crate::model::{
-    Caseless, Child, Endpoint, EndpointKind, Profile, Protocol, RelativeName, Resolved, Routing, Target,
-    Violations, profile_limits as limits, quote,
+    Caseless, Child, Endpoint, EndpointKind, Name, Profile, Protocol, RelativeName, Resolved, Routing,
+    Target, Violations, profile_limits as limits, quote,
 };
 
 /// An endpoint as it would be stored, for judging. What could not be read of it is left out, so that nothing is said
@@ -48,21 +48,24 @@ impl<'a> EndpointDraft<'a> {
 
 /// What the endpoints of a profile are judged by.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings {
+pub struct Surroundings<'a> {
     /// The profile's method; `None` if it could not be read.
     pub routing: Option<Routing>,
     /// What the profile's probes speak.
     pub protocol: Protocol,
     /// Does the profile stand at its zone's own name?
     pub is_at_apex: bool,
+    /// The name that the profile answers for; `None` if it could not be read.
+    pub own_name: Option<&'a Name>,
 }
 
-impl From<&Profile> for Surroundings {
-    fn from(profile: &Profile) -> Self {
+impl<'a> From<&'a Profile> for Surroundings<'a> {
+    fn from(profile: &'a Profile) -> Self {
         Self {
             routing: Some(profile.routing),
             protocol: profile.monitor.protocol,
             is_at_apex: profile.relative_name == RelativeName::Apex,
+            own_name: Some(&profile.full_name),
         }
     }
 }
@@ -71,7 +74,7 @@ impl From<&Profile> for Surroundings {
 /// the most that there may be, none is judged for itself.
 pub fn validate_endpoints(
     drafts: &[EndpointDraft<'_>],
-    surroundings: Surroundings,
+    surroundings: Surroundings<'_>,
     violations: &mut Violations,
 ) {
     if drafts.len() > limits::ENDPOINTS_MAX {
@@ -88,7 +91,7 @@ pub fn validate_endpoints(
     for draft in drafts {
         violations.within(&draft.path, |violations| {
             check_name(draft, &mut names, violations);
-            check_target(draft, first, surroundings.is_at_apex, &mut addresses, violations);
+            check_target(draft, first, surroundings, &mut addresses, violations);
             check_kind(draft, surroundings.is_at_apex, violations);
             check_priority(draft, &mut priorities, violations);
             let weight = u64::from(draft.endpoint.effective_weight());
@@ -110,17 +113,25 @@ fn check_name<'a>(draft: &EndpointDraft<'a>, seen: &mut BTreeSet<&'a Caseless>, 
     }
 }
 
-/// SET-20, SET-21 and DNS-16, as far as the text itself does not break them. `first` sets the kind for all.
+/// SET-20, SET-21 and DNS-16, as far as the text itself does not break them. `first` sets the kind for all. A profile
+/// that answers with its own name answers nobody; loops that lead through others are warned about only (VAL-5).
 fn check_target<'a>(
     draft: &EndpointDraft<'a>,
     first: Option<&Target>,
-    is_at_apex: bool,
+    surroundings: Surroundings<'_>,
     seen: &mut BTreeMap<&'a Target, &'a Caseless>,
     violations: &mut Violations,
 ) {
     let Some(target) = draft.resolved.target else { return };
     let field = draft.target_field();
-    if is_at_apex && !target.is_address() {
+    if let (Target::Name(name), Some(own)) = (target, surroundings.own_name)
+        && name == own
+    {
+        let endpoint = &draft.endpoint.name;
+        let rule = format!("'{name}' is the profile's own name: '{endpoint}' would lead back to it for ever");
+        violations.add(field, rule);
+    }
+    if surroundings.is_at_apex && !target.is_address() {
         violations.add(
             field,
             format!("'{target}' is a name: at the zone's apex only addresses can stand beside SOA and NS"),
@@ -218,8 +229,13 @@ mod tests {
     }
 
     fn faults(endpoints: &[Endpoint], is_at_apex: bool) -> Vec<String> {
-        let surroundings =
-            Surroundings { routing: Some(Routing::Priority), protocol: Protocol::Http, is_at_apex };
+        let own_name = Name::parse("web.example.com").unwrap();
+        let surroundings = Surroundings {
+            routing: Some(Routing::Priority),
+            protocol: Protocol::Http,
+            is_at_apex,
+            own_name: Some(&own_name),
+        };
         let mut violations = Violations::new();
         validate_endpoints(&EndpointDraft::all(endpoints, own), surroundings, &mut violations);
         violations.into_vec().iter().map(ToString::to_string).collect()
@@ -281,6 +297,17 @@ mod tests {
     }
 
     #[test]
+    fn set_20_a_profile_does_not_answer_with_itself() {
+        assert_eq!(
+            faults(&[endpoint("e1", "WEB.example.com", 1)], false),
+            [
+                "endpoints[0].target: 'web.example.com' is the profile's own name: 'e1' would lead back to it for ever"
+            ]
+        );
+        assert!(faults(&[endpoint("e1", "a.web.example.com", 1)], false).is_empty());
+    }
+
+    #[test]
     fn dns_16_addresses_only_at_the_apex() {
         assert!(faults(&[endpoint("e1", "192.0.2.1", 1)], true).is_empty());
         assert_eq!(faults(&[endpoint("e1", "a.example", 1)], true).len(), 1);
@@ -296,7 +323,8 @@ mod tests {
             priority: None,
         };
         let drafts = [unread("endpoints[0]", &first), unread("endpoints[1]", &second)];
-        let surroundings = Surroundings { routing: None, protocol: Protocol::Http, is_at_apex: true };
+        let surroundings =
+            Surroundings { routing: None, protocol: Protocol::Http, is_at_apex: true, own_name: None };
         let mut violations = Violations::new();
         validate_endpoints(&drafts, surroundings, &mut violations);
         assert!(violations.is_empty());

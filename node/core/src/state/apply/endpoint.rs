@@ -8,6 +8,7 @@ use super::lookup::{check_revision, no_such_region};
 use super::mapping::read_mapping;
 use super::profile::store;
 use super::step::Step;
+use super::warn::warn_of_endpoint;
 use crate::model::{
     Caseless, Edit, Endpoint, EndpointDraft, EndpointId, EndpointKind, EndpointPatch, Name, Profile,
     Resolved, Revision, Surroundings, Target, Violations, parse_target, profile_limits as limits, quote,
@@ -94,7 +95,7 @@ fn judge_alone(
         return Err(Rejection::Invalid(violations.into_vec()));
     }
     let endpoint = reading.into_endpoint();
-    warn_endpoint(step, "", &endpoint);
+    warn_of_endpoint(step, "", &endpoint);
     Ok(endpoint)
 }
 
@@ -217,38 +218,4 @@ pub(super) fn read_location(step: &Step<'_>, text: &str, violations: &mut Violat
     }
     violations.add("location", no_such_region(&step.state, &name));
     name
-}
-
-/// What is allowed in an endpoint but probably not meant (VAL-5): a target that we would have to answer for ourselves,
-/// and minima that its child has too few endpoints for.
-pub(super) fn warn_endpoint(step: &mut Step<'_>, path: &str, endpoint: &Endpoint) {
-    let Step { state, warnings, .. } = step;
-    warnings.within(path, |warnings| match &endpoint.kind {
-        EndpointKind::External(Target::Name(name)) => {
-            if let Some(zone) = state.enclosing_zone(name) {
-                let zone = &zone.name;
-                warnings.add(
-                    "target",
-                    format!("'{name}' lies in the zone '{zone}', which this cluster answers for"),
-                );
-            }
-        }
-        EndpointKind::Nested(child) => {
-            let has = state.profile(&child.profile).map_or(0, |below| below.endpoints.len());
-            for (field, min) in [
-                ("endpoints_min", child.effective_endpoints_min()),
-                ("endpoints_min_v4", child.effective_endpoints_min_v4()),
-                ("endpoints_min_v6", child.effective_endpoints_min_v6()),
-            ] {
-                if usize::try_from(min).is_ok_and(|min| min > has) {
-                    let child = &child.profile;
-                    warnings.add(
-                        field,
-                        format!("{min} can never be available: the profile '{child}' has {has} endpoints"),
-                    );
-                }
-            }
-        }
-        EndpointKind::External(_) | EndpointKind::Service(_) => {}
-    });
 }

@@ -16,6 +16,7 @@ mod region;
 mod remember;
 mod service;
 mod step;
+mod warn;
 mod zone;
 
 pub use dispatch::apply;

@@ -3,7 +3,7 @@
 //! Whoever walks from profile to profile walks level by level, each level a set, so that a profile that is reached on
 //! many ways is looked at once for each level and not once for each way.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::model::{Profile, ProfileId, Violations, profile_limits as limits};
 use crate::state::State;
@@ -36,21 +36,6 @@ pub(super) fn check(state: &State, parent: &Profile, child: &Profile, violations
             ),
         );
     }
-}
-
-/// The profiles above those in `changed`, each behind all of those below it.
-pub(super) fn above(state: &State, changed: &BTreeSet<ProfileId>) -> Vec<ProfileId> {
-    let mut last_level = BTreeMap::new();
-    let mut level = changed.clone();
-    // Loops cannot be, so there is an end; none of a level's profiles is as far as the longest way leads.
-    for number in 1..=limits::NESTING_MAX {
-        level = level.iter().flat_map(|id| state.references.parents(*id)).collect();
-        last_level.extend(level.iter().map(|id| (*id, number)));
-    }
-    let mut ordered: Vec<(usize, ProfileId)> =
-        last_level.into_iter().map(|(id, number)| (number, id)).collect();
-    ordered.sort_unstable();
-    ordered.into_iter().map(|(_, id)| id).collect()
 }
 
 fn children(state: &State, id: ProfileId) -> Vec<ProfileId> {

@@ -43,8 +43,7 @@ fn count(step: &mut Step<'_>, agent: &Arc<Agent>, reported: &ReportedOutcome) ->
         let cause =
             |regions| EventCause::Outcome { agent: agent.name.clone(), outcome: reported.outcome, regions };
         if step.conclude(&profile, id, cause) {
-            step.refresh_profile(&profile, EventCause::Endpoints);
-            step.ascend([profile.id].into());
+            step.ascend(&[profile.id].into(), None);
         }
     }
     Some(())

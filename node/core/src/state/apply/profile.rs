@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use super::endpoint::{Reading, read_endpoint, warn_endpoint};
+use super::endpoint::{Reading, read_endpoint};
 use super::lookup::{check_revision, name_some};
 use super::step::Step;
+use super::warn::{warn_of_parents, warn_of_profile};
 use super::{lookup, names};
 use crate::model::{
     Caseless, Edit, Endpoint, EndpointDraft, EndpointPatch, Name, Profile, ProfileId, ProfilePatch,
     RelativeName, Revision, Routing, Surroundings, Violations, Zone, profile_limits as limits,
-    validate_endpoints, validate_profile, validate_settings, warn_profile,
+    validate_endpoints, validate_profile, validate_settings,
 };
 use crate::state::{Change, EventCause, Rejection};
 
@@ -44,6 +45,7 @@ pub(super) fn create(step: &mut Step<'_>, wish: Wish<'_>) -> Result<(), Rejectio
     let surroundings = Surroundings {
         routing: matches!(wish.fields.routing, Edit::Set(_)).then_some(profile.routing),
         is_at_apex: is_placed && profile.relative_name == RelativeName::Apex,
+        own_name: is_placed.then_some(&profile.full_name),
         ..Surroundings::from(&profile)
     };
     validate_endpoints(&drafts, surroundings, &mut violations);
@@ -51,7 +53,7 @@ pub(super) fn create(step: &mut Step<'_>, wish: Wish<'_>) -> Result<(), Rejectio
         return Err(Rejection::Invalid(violations.into_vec()));
     }
     profile.endpoints = readings.into_iter().map(Reading::into_endpoint).collect();
-    warn(step, &profile);
+    warn_of_profile(step, &profile);
     step.state.profile_ids.insert(profile.name.clone(), profile.id);
     step.state.owners.insert(profile.full_name.tree_key(), profile.id);
     store(step, None, profile);
@@ -77,7 +79,7 @@ pub(super) fn update(
     if !violations.is_empty() {
         return Err(Rejection::Invalid(violations.into_vec()));
     }
-    warn(step, &after);
+    warn_of_profile(step, &after);
     store(step, Some(&before), after);
     Ok(())
 }
@@ -115,13 +117,16 @@ pub(super) fn store(step: &mut Step<'_>, before: Option<&Profile>, mut after: Pr
             endpoint.revision = step.revision;
         }
     }
+    let id = after.id;
+    put(step, before, after);
     let author = step.author.to_owned();
-    put(step, before, after, &EventCause::Configuration { author });
+    step.ascend(&[id].into(), Some(&EventCause::Configuration { author }));
 }
 
-/// Puts `after` in the place of `before`, with its checks' revisions and with what follows for health and for the
-/// profiles above. It may be the same, but for what its services come to.
-pub(super) fn put(step: &mut Step<'_>, before: Option<&Profile>, mut after: Profile, cause: &EventCause) {
+/// Puts `after` in the place of `before`, with its checks' revisions and with what follows for what is known of its
+/// endpoints; what follows for statuses is left to [`Step::ascend`]. It may be the same, but for what its services
+/// come to.
+pub(super) fn put(step: &mut Step<'_>, before: Option<&Profile>, mut after: Profile) {
     let goes_on: Vec<bool> =
         after.endpoints.iter().map(|endpoint| keeps_check(step, before, &after, endpoint)).collect();
     for (endpoint, goes_on) in after.endpoints.iter_mut().zip(goes_on) {
@@ -136,7 +141,10 @@ pub(super) fn put(step: &mut Step<'_>, before: Option<&Profile>, mut after: Prof
     step.state.refer(&after);
     step.state.profiles.insert(after.id, after.clone());
     step.note(Change::Profile(after.id));
-    step.settle(before, &after, cause);
+    step.settle(before, &after);
+    if let Some(before) = before {
+        warn_of_parents(step, before, &after);
+    }
 }
 
 /// Does what agents ask of `endpoint`, one of `after`, go on as it was (STA-11)? Not if it is new, asked otherwise, or
@@ -216,11 +224,4 @@ fn read_endpoints(
         });
     }
     readings
-}
-
-fn warn(step: &mut Step<'_>, profile: &Profile) {
-    warn_profile(profile, &mut step.warnings);
-    for (place, endpoint) in profile.endpoints.iter().enumerate() {
-        warn_endpoint(step, &format!("endpoints[{place}]"), endpoint);
-    }
 }

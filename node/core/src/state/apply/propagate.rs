@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::nesting;
 use super::step::Step;
 use crate::health::{EndpointHealth, Judgement, RegionalVerdict, Tallies, judge, profile_status};
 use crate::model::{Caseless, Endpoint, EndpointId, Profile, ProfileId, Timestamp};
 use crate::state::{EventCause, EventStatus, ProfileHealth, Subject};
 
 impl Step<'_> {
-    /// What a new or changed profile, or a changed service of one, means for the health of its endpoints, for its own
-    /// status and for the profiles above it (STA-10, STA-11). `cause` is whatever changed it.
+    /// What a new or changed profile, or a changed service of one, means for what is known of its endpoints (STA-11).
+    /// Statuses follow by [`Step::ascend`], once all that changes in one step has changed.
     ///
     /// | endpoint | counts | last conclusion |
     /// |---|---|---|
@@ -19,7 +18,7 @@ impl Step<'_> {
     /// | its check goes on | kept | kept |
     /// | another check | cleared | kept, stale from now on |
     /// | left the probed set | cleared | cleared |
-    pub(super) fn settle(&mut self, before: Option<&Profile>, after: &Profile, cause: &EventCause) {
+    pub(super) fn settle(&mut self, before: Option<&Profile>, after: &Profile) {
         for gone in before.into_iter().flat_map(|before| &before.endpoints) {
             if after.endpoint_by_id(gone.id).is_none() {
                 self.state.health.remove(&gone.id);
@@ -32,28 +31,39 @@ impl Step<'_> {
                 Some(_) if self.state.is_probed(after, endpoint) => self.restart_counts(endpoint.id),
                 Some(_) => self.forget_conclusion(endpoint.id),
             }
-            self.refresh_endpoint(after, endpoint, || cause.clone());
         }
-        let is_switched = before.is_some_and(|before| before.enabled != after.enabled);
-        self.refresh_profile(after, if is_switched { cause.clone() } else { EventCause::Endpoints });
-        self.ascend([after.id].into());
     }
 
-    /// Puts the statuses in force that follow from those of the `changed` profiles, level by level upward (STA-10). No
-    /// profile is looked at before all that may change below it have been, and none twice.
-    pub(super) fn ascend(&mut self, mut changed: BTreeSet<ProfileId>) {
-        for id in nesting::above(&self.state, &changed) {
+    /// Puts the statuses in force that follow from what changed in the profiles of `touched`, in them and level by level
+    /// above them (STA-10). No profile is looked at before all that may change below it have been, and none twice: a step
+    /// makes one event at most for each status (STA-12). `cause` is what changed the profiles' settings or services; if
+    /// there is none, the statuses of their endpoints were changed already.
+    pub(super) fn ascend(&mut self, touched: &BTreeSet<ProfileId>, cause: Option<&EventCause>) {
+        let mut changed = touched.clone();
+        for id in self.state.references.upward(touched) {
             let profile = self.profile_by_id(id);
-            let mut is_changed = false;
+            let is_touched = touched.contains(&id);
+            let own_cause = cause.filter(|_| is_touched);
+            let mut is_changed = is_touched;
             for endpoint in &profile.endpoints {
-                let Some(child) = endpoint.child() else { continue };
-                if self.state.profile_ids.get(&child.profile).is_some_and(|child| changed.contains(child)) {
-                    let cause = || EventCause::Child { profile: child.profile.clone() };
-                    is_changed |= self.refresh_endpoint(&profile, endpoint, cause);
-                }
+                let child = endpoint.child().map(|child| &child.profile);
+                let is_below = |child: &&Caseless| {
+                    self.state.profile_ids.get(*child).is_some_and(|child| changed.contains(child))
+                };
+                is_changed |= match (child.filter(is_below), own_cause) {
+                    (Some(child), _) => {
+                        let cause = || EventCause::Child { profile: child.clone() };
+                        self.refresh_endpoint(&profile, endpoint, cause)
+                    }
+                    (None, Some(cause)) => self.refresh_endpoint(&profile, endpoint, || cause.clone()),
+                    (None, None) => false,
+                };
             }
             if is_changed {
-                self.refresh_profile(&profile, EventCause::Endpoints);
+                let before = self.original.profiles.get(&id);
+                let is_switched = before.is_some_and(|before| before.enabled != profile.enabled);
+                let cause = own_cause.filter(|_| is_switched).cloned().unwrap_or(EventCause::Endpoints);
+                self.refresh_profile(&profile, cause);
                 changed.insert(id);
             }
         }
@@ -101,11 +111,7 @@ impl Step<'_> {
                 profiles.insert(profile.id);
             }
         }
-        for id in &profiles {
-            let profile = self.profile_by_id(*id);
-            self.refresh_profile(&profile, EventCause::Endpoints);
-        }
-        self.ascend(profiles);
+        self.ascend(&profiles, None);
     }
 
     /// Takes one agent's count of an endpoint away; returns the endpoint's profile if there was one.
@@ -148,7 +154,7 @@ impl Step<'_> {
     }
 
     /// Puts the profile's status in force that follows from its endpoints' (STA-9), with an event if it is another.
-    pub(super) fn refresh_profile(&mut self, profile: &Profile, cause: EventCause) {
+    fn refresh_profile(&mut self, profile: &Profile, cause: EventCause) {
         let statuses =
             profile.endpoints.iter().filter_map(|endpoint| Some(self.state.health.get(&endpoint.id)?.status));
         let status = profile_status(profile.enabled, statuses);

@@ -7,6 +7,7 @@ use super::lookup;
 use super::lookup::{check_revision, name_some};
 use super::profile::put;
 use super::step::Step;
+use super::warn::warn_of_target;
 use crate::model::{
     Caseless, Edit, Profile, Revision, Service, ServicePatch, Violations, validate_place_name,
     validate_profile,
@@ -48,6 +49,7 @@ pub(super) fn register(
         is_running: true,
         revision: step.revision,
     });
+    warn_of_target(&step.state, "target", &target, &mut step.warnings);
     let field = if after.target == target { "location" } else { "target" };
     (after.target, after.location) = (target, location);
     let author = step.author.to_owned();
@@ -107,9 +109,10 @@ fn store(
         violations.add(field, format!("would make profiles invalid: {}", spoilt.join("; ")));
         return Err(Rejection::Invalid(violations.into_vec()));
     }
-    for user in users {
-        put(step, Some(&user), Profile::clone(&user), &cause);
+    for user in &users {
+        put(step, Some(user), Profile::clone(user));
     }
+    step.ascend(&users.iter().map(|user| user.id).collect(), Some(&cause));
     Ok(())
 }
 

@@ -3,6 +3,8 @@
 mod configuration;
 mod health;
 mod invariants;
+mod latency;
+mod nesting;
 mod random;
 mod regions;
 mod sessions;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::health::{judge, profile_status, regional_verdicts};
 use crate::model::{Caseless, Violations, validate_profile, validate_zone};
-use crate::state::{Applied, Change, Command, State, Subject};
+use crate::state::{Action, Applied, Change, Command, State, Subject};
 
 /// What one command may have done to the state.
 pub(super) fn check_step(before: &State, command: &Command, applied: &Applied) {
@@ -39,6 +39,22 @@ pub(super) fn check_step(before: &State, command: &Command, applied: &Applied) {
         }
     }
     check_events(before, applied);
+    if !matches!(command.action, Action::RecordOutcomes { .. }) {
+        check_one_event_each(applied);
+    }
+}
+
+/// STA-12: one step is one event for each status that changed. Only outcomes, which count one after the other, may change
+/// one to and fro.
+fn check_one_event_each(applied: &Applied) {
+    let mut seen = Vec::new();
+    for change in &applied.changes {
+        let Change::Event(id) = change else { continue };
+        let event = &applied.state.events[id];
+        let subject = (event.profile, event.subject.clone());
+        assert!(!seen.contains(&subject), "two events of {subject:?} in {:?}", applied.changes);
+        seen.push(subject);
+    }
 }
 
 /// Every event of the step is noted as a change, is numbered in order, and tells of a change that was one.
