@@ -85,7 +85,7 @@ fn explain_client(view: &View, client: Client) -> ClientExplanation {
     ClientExplanation {
         client,
         location: view.locator.locate(client.address),
-        latency: view.latency.get(client.address).1.cloned(),
+        latency: view.state.latency.row_of(client.address).1.cloned(),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::model::{
     Caseless, Endpoint, EndpointId, EndpointKind, LogIndex, Monitor, Name, NameServer, Profile, ProfileId,
     RelativeName, Revision, Routing, Timestamp, Zone, parse_target,
 };
-use crate::state::{Plan, ProfileHealth, Serves, State, View};
+use crate::state::{Plan, ProfileHealth, State, View};
 
 /// A name that is known to be good.
 pub(crate) fn name(text: &str) -> Name {
@@ -34,7 +34,7 @@ pub(crate) fn view(state: State) -> View {
 pub(crate) fn plan(endpoints: &[(&str, EndpointStatus)]) -> Plan {
     let mut state = State::default();
     let id = add_profile(&mut state, "example.com", "web", endpoints);
-    Plan::of(&state, &state.profiles[&id], |_| Serves::default())
+    Plan::clone(view(state).plan_by_id(id).expect("the profile that was just added"))
 }
 
 /// A state with the zone `example.com` of two name servers, the first of which lies in it.

@@ -1,7 +1,5 @@
 //! The latency table.
 
-use std::ops::Bound;
-
 use tonic::{Request, Response, Status};
 use waymark_core::model::{Network, Violations};
 use waymark_core::state::Action;
@@ -51,7 +49,7 @@ impl latencies_server::Latencies for LatenciesService {
         let view = self.handles.view(read).await?;
         let table = &view.state.latency;
         let behind = wanted.behind.and_then(|token| token.parse::<Network>().ok());
-        let rows = table.rows.range((behind.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded));
+        let rows = table.rows.behind(behind.as_ref());
         let rows = rows.map(|(network, row)| (network.to_string(), row.as_ref().into()));
         let (rows, next_page_token) = page::cut(rows, wanted.size);
         Ok(Response::new(ListLatenciesResponse {

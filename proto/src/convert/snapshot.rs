@@ -57,7 +57,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
     } = state;
     let zones = zones.values().map(|zone| Kind::Zone(zone.as_ref().into()));
     let services = services.values().map(|service| Kind::Service(service.as_ref().into()));
-    let rows = latency.rows.values().map(|row| Kind::LatencyRow(row.as_ref().into()));
+    let rows = latency.rows.iter().map(|(_, row)| Kind::LatencyRow(row.as_ref().into()));
     let table = (latency.revision != Revision::default()).then(|| {
         Kind::LatencyTable(stored::LatencyTable { revision: latency.revision.0, at_ms: latency.at.0 })
     });

@@ -7,6 +7,7 @@ mod file;
 mod fnv;
 mod half;
 mod locator;
+mod network_map;
 mod range_map;
 mod table;
 
@@ -14,5 +15,6 @@ pub use cloud_regions::CloudRegion;
 pub use file::FileFault;
 pub(crate) use fnv::Fnv;
 pub use locator::{LocatedBy, Location, Locator};
+pub use network_map::NetworkMap;
 pub use range_map::RangeMap;
 pub use table::{GeoDigest, GeoTable, OrderFault};

@@ -4,6 +4,7 @@
 mod address;
 mod agent;
 mod caseless;
+mod distances;
 mod edit;
 mod endpoint;
 mod family;
@@ -28,6 +29,7 @@ mod zone;
 pub use address::{AddressFault, parse_target};
 pub use agent::{Agent, AgentRun, MemberId};
 pub use caseless::Caseless;
+pub use distances::Distances;
 pub use edit::Edit;
 pub use endpoint::{Child, Endpoint, EndpointId, EndpointKind, EndpointPatch, Resolved, Target};
 pub use family::Family;

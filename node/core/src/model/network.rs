@@ -70,6 +70,18 @@ impl Network {
         (self.first, self.first | self.family.host_bits(self.prefix))
     }
 
+    /// The longest network that holds both, which are of one family.
+    pub(crate) fn common(&self, other: &Self) -> Self {
+        let alike = (self.first ^ other.first).leading_zeros() as u8 - (128 - self.family.bits());
+        let prefix = alike.min(self.prefix).min(other.prefix);
+        Self { family: self.family, first: self.first & !self.family.host_bits(prefix), prefix }
+    }
+
+    /// The bit of its first address behind the first `count` bits, of which there are fewer than the address has.
+    pub(crate) fn bit(&self, count: u8) -> bool {
+        self.first >> (self.family.bits() - 1 - count) & 1 == 1
+    }
+
     /// Does `address` lie in it?
     pub fn contains(&self, address: IpAddr) -> bool {
         let (family, number) = Family::number(address);

@@ -28,6 +28,11 @@ impl PlaceSet {
         self.0.iter().zip(other.0).all(|(mine, theirs)| mine & !theirs == 0)
     }
 
+    /// The places that are in it and not in `other`.
+    pub fn without(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] & !other.0[word]))
+    }
+
     /// The places that are in either.
     pub fn union(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|word| self.0[word] | other.0[word]))
@@ -57,6 +62,7 @@ mod tests {
         }
         let all: PlaceSet = Place::all().collect();
         assert_eq!(thirds.union(&rest), all);
+        assert_eq!(all.without(&rest), thirds);
         assert!(thirds.is_subset(&all) && thirds.is_subset(&thirds) && PlaceSet::EMPTY.is_subset(&thirds));
         assert!(!all.is_subset(&thirds) && !thirds.is_subset(&rest));
     }

@@ -3,9 +3,9 @@
 //! | subnet override (RTE-11) | latency row | the client's place | chosen among |
 //! |---|---|---|---|
 //! | an endpoint's that is in the pool | – | – | that endpoint |
-//! | else | there is one | – | the region with the fewest milliseconds; those that the row lacks last, by distance |
-//! | else | none | known | the region with the least distance |
-//! | else | none | unknown | the whole pool, as if it were one region |
+//! | else | has regions of the pool | – | the one of them with the fewest milliseconds |
+//! | else | none, or none of the pool's regions in it | known | the region with the least distance |
+//! | else | none, or none of the pool's regions in it | unknown | the whole pool, as if it were one region |
 //!
 //! | endpoints in the pool in that region | chosen |
 //! |---|---|
@@ -13,14 +13,19 @@
 //! | several | one of them, by rendezvous hash of the latency row, or of the client's neighbourhood if there is none |
 //!
 //! Equal regions are told apart by name. Nothing is drawn: one client keeps its endpoint, and all members agree.
+//!
+//! A query ranks the pool's endpoints by what is prepared: the row's milliseconds, found by binary search, or the kilometres
+//! from the client's place, which the view reckons once for each region and the plan's endpoints share. For the scope, the
+//! places from which another region of the pool is nearer are taken out of a set of bits, one comparison of two arrays for
+//! each endpoint. Neither allocates.
 
 use std::sync::Arc;
 
 use super::mixer::hash;
 use super::question::{Question, Ruling};
 use super::{Absence, Chosen};
-use crate::model::{Caseless, Network, Place, PlaceSet, Point, Span};
-use crate::state::{LatencyRow, PlannedEndpoint, View};
+use crate::model::{Caseless, Network, Place, PlaceSet, Span};
+use crate::state::{LatencyRow, PlannedEndpoint};
 
 /// The endpoint in the nearest region.
 pub(super) fn choose(question: &Question<'_>) -> Ruling {
@@ -35,21 +40,23 @@ pub(super) fn choose(question: &Question<'_>) -> Ruling {
         return Ruling { chosen: Ok(Chosen::one(owner)), reach };
     }
     let basis = Basis::of(question);
-    let Some(nearest) = basis.nearest(question) else {
+    let Some(nearest) = pool.members().map(|(_, planned)| basis.rank(planned)).min() else {
         return Ruling { chosen: Err(Absence::of(plan)), reach };
     };
-    if client.wants_reach {
-        let around = basis.reach(question, &nearest);
+    let sharing = || pool.members().filter(|(_, planned)| basis.rank(planned) == nearest);
+    let mut chosen = sharing().next();
+    if client.wants_reach
+        && let Some((_, first)) = chosen
+    {
+        let around = basis.reach(question, nearest, first);
         reach = reach.intersect(&around).unwrap_or(reach);
     }
-    let sharing = || pool.members().filter(|(_, planned)| basis.rank(question.view, planned) == nearest);
-    let mut chosen = sharing().map(|(position, _)| position).next();
     if sharing().nth(1).is_some() {
         let key = basis.key(question);
         reach = reach.intersect(&basis.key_reach(question)).unwrap_or(reach);
-        chosen = sharing().max_by_key(|(_, planned)| score(key, planned)).map(|(position, _)| position);
+        chosen = sharing().max_by_key(|(_, planned)| score(key, planned));
     }
-    Ruling { chosen: chosen.map(Chosen::one).ok_or_else(|| Absence::of(plan)), reach }
+    Ruling { chosen: chosen.map(|(chosen, _)| Chosen::one(chosen)).ok_or_else(|| Absence::of(plan)), reach }
 }
 
 /// Why that endpoint was chosen, in one line.
@@ -64,150 +71,101 @@ pub(super) fn rule(question: &Question<'_>, chosen: &Chosen) -> String {
         return format!("performance: the subnet {span} is set for '{name}'");
     }
     let basis = Basis::of(question);
-    let rank = basis.rank(question.view, planned);
-    let sharing = pool.members().filter(|(_, other)| basis.rank(question.view, other) == rank).count();
-    let region = planned.location.as_ref().map_or("no region", Caseless::as_str);
+    let rank = basis.rank(planned);
+    let sharing = pool.members().filter(|(_, other)| basis.rank(other) == rank).count();
     let share = if sharing > 1 {
         format!("; {sharing} endpoints share it, '{name}' has {}", basis.key(question))
     } else {
         format!(", with '{name}'")
     };
-    match (&basis, rank) {
-        (Basis::Row { row, .. }, Rank { latency_ms: Some(ms), .. }) => {
-            format!("performance: by the latency row {}, '{region}' is nearest, {ms} ms{share}", row.network)
+    let row = match basis.row {
+        Some(row) => format!("the latency row {} has no region of the pool", row.network),
+        None => "no latency row".to_owned(),
+    };
+    let why = match (rank, basis.place) {
+        (Rank::Latency(ms, region), _) => {
+            let network = basis.key(question);
+            format!("by the latency row {network}, '{region}' is nearest, {ms} ms")
         }
-        (Basis::Row { row, .. }, _) => {
-            format!(
-                "performance: the latency row {} has no region of the pool; '{region}' is next{share}",
-                row.network
-            )
+        (Rank::Distance(km, region), Some(place)) => {
+            format!("{row}; from {place}, '{region}' is nearest, {km} km")
         }
-        (Basis::Place(place), Rank { distance_km: Some(km), .. }) => {
-            format!("performance: no latency row; from {place}, '{region}' is nearest, {km} km{share}")
+        (Rank::Distance(..) | Rank::Unknown, _) => {
+            format!("{row}, and the client's place is unknown, so all endpoints count as one region")
         }
-        (Basis::Place(place), _) => {
-            format!("performance: no latency row; from {place} to '{region}' no distance is known{share}")
-        }
-        (Basis::Nothing, _) => format!(
-            "performance: no latency row, and the client's place is unknown, so all endpoints count as one region{share}"
-        ),
-    }
+    };
+    format!("performance: {why}{share}")
 }
 
-/// What regions are ranked by.
-enum Basis<'a> {
-    /// Milliseconds; and distance for the regions that the row lacks.
-    Row { row: &'a Arc<LatencyRow>, place: Option<Place> },
-    /// Distance.
-    Place(Place),
-    /// Nothing is known.
-    Nothing,
+/// What regions are ranked by for one client.
+struct Basis<'a> {
+    row: Option<&'a Arc<LatencyRow>>,
+    /// Clients around this one that have the same row, or none.
+    alike: Network,
+    /// Where the client is, if that place has a point.
+    place: Option<Place>,
 }
 
-/// How near a region is; the nearest is the least. What is unknown ranks behind all that is known.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank<'a> {
-    is_without_latency: bool,
-    latency_ms: Option<u32>,
-    is_without_distance: bool,
-    distance_km: Option<u32>,
-    region: Option<&'a Caseless>,
+/// How near a region is; the nearest is the least. What nothing is known of is one region, behind all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank<'a> {
+    /// Milliseconds, by the row.
+    Latency(u32, &'a Caseless),
+    /// Kilometres from the client's place.
+    Distance(u16, &'a Caseless),
+    Unknown,
 }
 
 impl<'a> Basis<'a> {
     fn of(question: &Question<'a>) -> Self {
-        let place = || question.view.locator.locate(question.client.address).map(|location| location.place);
-        let place = || place().filter(|place| place.point().is_some());
-        match (question.view.latency.get(question.client.address).1, place) {
-            (Some(row), place) => Self::Row { row, place: place() },
-            (None, place) => place().map_or(Self::Nothing, Self::Place),
-        }
-    }
-
-    fn place(&self) -> Option<Place> {
-        match self {
-            Self::Row { place, .. } => *place,
-            Self::Place(place) => Some(*place),
-            Self::Nothing => None,
-        }
-    }
-
-    fn rank<'r>(&self, view: &View, planned: &'r PlannedEndpoint) -> Rank<'r> {
-        let region = planned.location.as_ref();
-        if matches!(self, Self::Nothing) {
-            return Rank::new(None, None, None);
-        }
-        let latency_ms = match self {
-            Self::Row { row, .. } => region.and_then(|region| row.latency_ms(region)),
-            Self::Place(_) | Self::Nothing => None,
-        };
-        if latency_ms.is_some() {
-            return Rank::new(latency_ms, None, region);
-        }
-        let to = region.and_then(|region| Some(view.state.region(region)?.point));
-        Rank::new(None, distance(self.place(), to), region)
-    }
-
-    /// The rank of the nearest region in the pool.
-    fn nearest(&self, question: &Question<'a>) -> Option<Rank<'a>> {
-        question.pool.members().map(|(_, planned)| self.rank(question.view, planned)).min()
-    }
-
-    /// Clients around this one for whom `nearest` is the nearest region too, by the same latency row or by none.
-    fn reach(&self, question: &Question<'_>, nearest: &Rank<'_>) -> Span {
         let Question { view, client, .. } = *question;
-        let (row_reach, _) = view.latency.get(client.address);
-        if nearest.latency_ms.is_some() {
-            return row_reach;
+        let (alike, row) = view.state.latency.row_of(client.address);
+        let place = view.locator.locate(client.address).map(|location| location.place);
+        Self { row, alike, place: place.filter(|place| place.point().is_some()) }
+    }
+
+    fn rank<'p>(&self, planned: &'p PlannedEndpoint) -> Rank<'p> {
+        let Some(region) = &planned.location else { return Rank::Unknown };
+        let distance = || planned.distances.as_ref()?.from(self.place?);
+        match self.row.and_then(|row| row.latency_ms(region)) {
+            Some(ms) => Rank::Latency(ms, region),
+            None => distance().map_or(Rank::Unknown, |km| Rank::Distance(km, region)),
         }
-        // Distance decided: the same for every place from which the same region is the nearest.
-        let region = nearest.region;
-        let alike = |place: Option<Place>| {
-            let other = match (self, place.filter(|place| place.point().is_some())) {
-                (Self::Row { row, .. }, place) => Basis::Row { row, place },
-                (_, Some(place)) => Basis::Place(place),
-                (_, None) => Basis::Nothing,
-            };
-            other.nearest(question).is_some_and(|rank| {
-                rank.region == region && matches!(other, Basis::Nothing) == matches!(self, Basis::Nothing)
-            })
+    }
+
+    /// Clients around this one for whom `nearest`, in which `first` lives, is the nearest region too, by the same row or
+    /// none.
+    fn reach(&self, question: &Question<'_>, nearest: Rank<'_>, first: &PlannedEndpoint) -> Span {
+        let alike = self.alike.into();
+        let members = || question.pool.members().map(|(_, planned)| planned);
+        let (places, unlocated) = match (nearest, &first.distances) {
+            (Rank::Distance(_, region), Some(ours)) => {
+                let elsewhere = members().filter(|other| other.location.as_ref() != Some(region));
+                let rivals =
+                    elsewhere.filter_map(|other| Some((other.location.as_ref()?, other.distances.as_ref()?)));
+                let nearer = rivals.map(|(name, theirs)| theirs.nearer_than(ours, name < region));
+                (nearer.fold(ours.places(), |places, nearer| places.without(&nearer)), false)
+            }
+            (Rank::Unknown, _) => {
+                let known = members().find_map(|other| Some(other.distances.as_ref()?.places()));
+                let all: PlaceSet = Place::all().collect();
+                (all.without(&known.unwrap_or_default()), true)
+            }
+            (Rank::Latency(..) | Rank::Distance(..), _) => return alike,
         };
-        let places: PlaceSet = Place::all().filter(|place| alike(Some(*place))).collect();
-        let around = view.locator.span(client.address, &places, alike(None));
-        row_reach.intersect(&around).unwrap_or(row_reach)
+        let around = question.view.locator.span(question.client.address, &places, unlocated);
+        around.intersect(&alike).unwrap_or(alike)
     }
 
     /// What endpoints that share a region are told apart by.
     fn key(&self, question: &Question<'_>) -> Network {
-        match self {
-            Self::Row { row, .. } => row.network,
-            Self::Place(_) | Self::Nothing => question.client.neighbourhood(),
-        }
+        self.row.map_or_else(|| question.client.neighbourhood(), |row| row.network)
     }
 
     /// Clients around this one that have the same key.
     fn key_reach(&self, question: &Question<'_>) -> Span {
-        match self {
-            Self::Row { .. } => question.view.latency.get(question.client.address).0,
-            Self::Place(_) | Self::Nothing => question.client.neighbourhood().into(),
-        }
+        if self.row.is_some() { self.alike.into() } else { question.client.neighbourhood().into() }
     }
-}
-
-impl<'a> Rank<'a> {
-    fn new(latency_ms: Option<u32>, distance_km: Option<u32>, region: Option<&'a Caseless>) -> Self {
-        Self {
-            is_without_latency: latency_ms.is_none(),
-            latency_ms,
-            is_without_distance: distance_km.is_none(),
-            distance_km,
-            region,
-        }
-    }
-}
-
-fn distance(from: Option<Place>, to: Option<Point>) -> Option<u32> {
-    Some(from?.point()?.distance_km(to?))
 }
 
 /// The weight of an endpoint in the rendezvous for `key`: whoever has the greatest serves it. An endpoint that comes or

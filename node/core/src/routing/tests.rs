@@ -99,12 +99,12 @@ fn set_region(state: &mut State, name: &str, latitude: i32, longitude: i32) {
     state.regions.insert(region.name.clone(), Arc::new(region));
 }
 
-/// The row of `network`.
-fn row(network: &str, latencies: &[(&str, u32)]) -> (Network, Arc<LatencyRow>) {
+/// Gives the latency table a row of `network`.
+fn set_row(state: &mut State, network: &str, latencies: &[(&str, u32)]) {
     let network = network.parse().expect(network);
     let mut latencies: Vec<_> = latencies.iter().map(|(region, ms)| (Caseless::new(region), *ms)).collect();
     latencies.sort();
-    (network, Arc::new(LatencyRow { network, latencies }))
+    state.latency.insert(LatencyRow { network, latencies });
 }
 
 fn asked_from(client: &str, record_type: RecordType) -> Query {

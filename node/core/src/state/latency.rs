@@ -1,11 +1,10 @@
 //! How far networks of clients are from regions, in milliseconds (RTE-7).
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use imbl::OrdMap;
-
-use crate::geo::Fnv;
+use crate::geo::{Fnv, NetworkMap};
 use crate::model::{Caseless, Network, Revision, Timestamp};
 
 /// What is known of one network of clients.
@@ -53,7 +52,7 @@ pub struct LatencyRowDraft {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LatencyTable {
     /// The rows by their networks.
-    pub rows: OrdMap<Network, Arc<LatencyRow>>,
+    pub rows: NetworkMap<Arc<LatencyRow>>,
     /// The state's counter at the last change of a row.
     pub revision: Revision,
     /// When that was.
@@ -66,6 +65,12 @@ impl LatencyTable {
     pub const ROWS_MAX: usize = 200_000;
     /// Most rows that one command changes. Rows of many regions need smaller commands to fit into a log entry.
     pub const BATCH_MAX: usize = 1_000;
+
+    /// The row of the longest network that holds `client`, if there is one, and the largest network around the client for
+    /// all of which that very row counts, or none.
+    pub fn row_of(&self, client: IpAddr) -> (Network, Option<&Arc<LatencyRow>>) {
+        self.rows.longest(client)
+    }
 
     /// Puts a row in the place of the one with its network; true if it is another.
     pub fn insert(&mut self, row: LatencyRow) -> bool {
@@ -114,7 +119,7 @@ mod tests {
             assert_eq!(digests.len(), 30, "{rows} rows");
         }
         let mut changed = table(100, 7);
-        for network in changed.rows.keys().copied().collect::<Vec<_>>() {
+        for network in changed.rows.iter().map(|(network, _)| *network).collect::<Vec<_>>() {
             changed.insert(LatencyRow { network, latencies: vec![("HERE".into(), 8)] });
         }
         assert_eq!(changed.digest().to_string(), table(100, 8).digest().to_string());

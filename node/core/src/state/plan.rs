@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Serves, State};
+use super::{Serves, View};
 use crate::geo::RangeMap;
 use crate::health::{EndpointHealth, EndpointStatus};
-use crate::model::{Caseless, Endpoint, Place, Profile, ProfileId, Routing, Target};
+use crate::model::{Caseless, Distances, Endpoint, Place, Profile, ProfileId, Routing, Target};
 
 /// A profile with its endpoints' health.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +34,8 @@ pub struct PlannedEndpoint {
     pub serves: Serves,
     /// The region in which it lives, its own or its service's.
     pub location: Option<Caseless>,
+    /// How far that region is from every place, shared by all who live there; `None` but under `performance` (RTE-7).
+    pub distances: Option<Arc<Distances>>,
     /// Its status.
     pub status: EndpointStatus,
     /// What the status came from.
@@ -41,19 +43,28 @@ pub struct PlannedEndpoint {
 }
 
 impl Plan {
-    /// The plan of `profile`, a profile of `state`, of whose children `child_serves` knows what they can answer.
-    pub fn of(state: &State, profile: &Arc<Profile>, child_serves: impl Fn(ProfileId) -> Serves) -> Self {
+    /// The plan of `profile`, a profile of the state of `view`, which has the plans of its children and the distances of its
+    /// endpoints' regions already.
+    pub(super) fn of(view: &View, profile: &Arc<Profile>) -> Self {
+        let state = &view.state;
+        let is_near_and_far = profile.routing == Routing::Performance;
         let planned = |endpoint: &Endpoint| {
             let health = state.health.get(&endpoint.id).expect("each endpoint of a state has its health");
             let resolved = state.resolve(endpoint);
             let child = endpoint.child().and_then(|child| state.profile_ids.get(&child.profile)).copied();
+            let child_plan = child.and_then(|child| view.plan_by_id(child));
+            let location = resolved.location;
             PlannedEndpoint {
                 target: resolved.target.cloned(),
                 child,
                 serves: resolved
                     .target
-                    .map_or_else(|| child.map_or_else(Serves::default, &child_serves), Serves::of),
-                location: resolved.location.cloned(),
+                    .map_or_else(|| child_plan.map(|plan| plan.serves()).unwrap_or_default(), Serves::of),
+                location: location.cloned(),
+                distances: location
+                    .filter(|_| is_near_and_far)
+                    .and_then(|region| view.distances(region))
+                    .cloned(),
                 endpoint: endpoint.clone(),
                 status: health.status,
                 health: health.clone(),

@@ -9,10 +9,12 @@ use std::sync::Arc;
 
 use imbl::{HashMap, OrdMap};
 
-use super::{Change, LatencyRow, Plan, Serves, State};
-use crate::geo::{Locator, RangeMap};
+use super::{Change, Plan, State};
+use crate::geo::Locator;
 use crate::health::{Check, Patience, Tally};
-use crate::model::{Caseless, Endpoint, EndpointId, LogIndex, Name, Profile, ProfileId, Revision};
+use crate::model::{
+    Caseless, Distances, Endpoint, EndpointId, LogIndex, Name, Profile, ProfileId, Revision, Routing,
+};
 
 /// What a member knows at one log index.
 #[derive(Clone, Debug, Default)]
@@ -25,8 +27,8 @@ pub struct View {
     pub checks_revision: Revision,
     /// Where clients are.
     pub locator: Locator,
-    /// How far clients are from regions.
-    pub latency: Arc<RangeMap<Arc<LatencyRow>>>,
+    /// How far from every place those regions are in which endpoints of `performance` profiles live or once lived.
+    distances: OrdMap<Caseless, Arc<Distances>>,
     /// The plan of each profile by its full name, of disabled ones too: `explain` has something to say of them.
     plans: HashMap<Name, Arc<Plan>>,
     /// The [`Name::tree_key`] of each name that exists: zones, name servers with addresses, profiles that
@@ -40,7 +42,7 @@ impl View {
     pub fn of(state: State, applied: LogIndex) -> Self {
         let zones = state.zones.keys().cloned().map(Change::Zone);
         let profiles = state.profiles.keys().copied().map(Change::Profile);
-        let changes: Vec<Change> = zones.chain(profiles).chain([Change::Latency]).collect();
+        let changes: Vec<Change> = zones.chain(profiles).collect();
         let view = Self::default().after(state, &changes, applied);
         Self { checks_revision: view.state.counter, ..view }
     }
@@ -55,13 +57,13 @@ impl View {
         Self { locator: self.locator.clone(), ..Self::of(state, applied) }
     }
 
-    /// The view after `changes` led to `state`; costs no more the more profiles there are.
+    /// The view after `changes` led to `state`; costs no more the more profiles there are, unless a region moved.
     pub fn after(&self, state: State, changes: &[Change], applied: LogIndex) -> Self {
-        let touched = Touched::by(changes, &self.state, &state);
+        let mut touched = Touched::by(changes, &self.state, &state);
         let mut next = Self { state, applied, ..self.clone() };
-        if touched.latency {
-            let rows = next.state.latency.rows.values();
-            next.latency = Arc::new(RangeMap::new(rows.map(|row| (row.network, row.clone()))));
+        for region in &touched.moved {
+            next.distances.remove(region);
+            touched.profiles.extend(self.distant_from(region));
         }
         next.renew_plans(&touched);
         for name in touched.names(&next.state) {
@@ -93,6 +95,11 @@ impl View {
     pub fn name_server_addresses(&self, name: &Name) -> &[IpAddr] {
         let server = self.state.addressing_zone(name).and_then(|zone| zone.name_server(name));
         server.map(|server| server.addresses.as_slice()).unwrap_or_default()
+    }
+
+    /// How far `region` is from every place, if it is known to matter.
+    pub(super) fn distances(&self, region: &Caseless) -> Option<&Arc<Distances>> {
+        self.distances.get(region)
     }
 
     /// The profile and the endpoint of that number.
@@ -131,14 +138,44 @@ impl View {
         }
         let mut due = touched.profiles.clone();
         for id in self.state.references.upward(&touched.profiles) {
-            let Some(profile) = self.state.profiles.get(&id).filter(|_| due.contains(&id)) else { continue };
-            let serves = |child| self.plan_by_id(child).map_or_else(Serves::default, |plan| plan.serves());
-            let plan = Arc::new(Plan::of(&self.state, profile, serves));
+            let Some(profile) = self.state.profiles.get(&id).filter(|_| due.contains(&id)).cloned() else {
+                continue;
+            };
+            self.know_distances(&profile);
+            let plan = Arc::new(Plan::of(self, &profile));
             let before = self.plans.insert(profile.full_name.clone(), plan.clone());
             if before.is_none_or(|before| before.serves() != plan.serves()) {
                 due.extend(self.state.references.parents(id));
             }
         }
+    }
+
+    /// Reckons how far the regions of `profile` are from every place, where nobody asked before.
+    fn know_distances(&mut self, profile: &Profile) {
+        if profile.routing != Routing::Performance {
+            return;
+        }
+        for endpoint in &profile.endpoints {
+            let Some(region) = self.state.resolve(endpoint).location else { continue };
+            if self.distances.contains_key(region) {
+                continue;
+            }
+            if let Some(known) = self.state.region(region) {
+                self.distances.insert(known.name, Arc::new(Distances::to(known.point)));
+            }
+        }
+    }
+
+    /// The profiles whose plans know how far `region` is: a look at all of them, as rarely as regions move.
+    fn distant_from(&self, region: &Caseless) -> Vec<ProfileId> {
+        if !self.distances.contains_key(region) {
+            return Vec::new();
+        }
+        let lives_there = |plan: &&Arc<Plan>| {
+            plan.profile.routing == Routing::Performance
+                && plan.endpoints.iter().any(|planned| planned.location.as_ref() == Some(region))
+        };
+        self.plans.values().filter(lives_there).map(|plan| plan.profile.id).collect()
     }
 
     fn renew_presence(&mut self, name: &Name) {
@@ -165,8 +202,8 @@ struct Touched {
     zone_names: BTreeSet<Name>,
     /// Profiles whose checks may be different.
     checked: BTreeSet<ProfileId>,
-    /// Is the latency table different?
-    latency: bool,
+    /// Regions that are new, elsewhere or gone.
+    moved: BTreeSet<Caseless>,
 }
 
 impl Touched {
@@ -189,8 +226,10 @@ impl Touched {
                 Change::Health(id) => {
                     touched.profiles.insert(*id);
                 }
-                Change::Latency => touched.latency = true,
-                Change::Service(_) | Change::Region(_) | Change::Agent(_) | Change::Event(_) => {}
+                Change::Region(name) => {
+                    touched.moved.insert(name.clone());
+                }
+                Change::Service(_) | Change::Latency | Change::Agent(_) | Change::Event(_) => {}
             }
         }
         touched

@@ -1,7 +1,5 @@
 //! `geographic`, `subnet` and `performance`, and the overrides by subnet.
 
-use std::sync::Arc;
-
 use super::*;
 use crate::health::EndpointStatus::{Degraded, Disabled, Online, Stopped};
 
@@ -180,12 +178,11 @@ fn regions(statuses: [EndpointStatus; 4]) -> View {
     set_region(&mut state, "frankfurt", 50, 9);
     set_region(&mut state, "paris", 49, 2);
     set_region(&mut state, "oregon", 46, -120);
-    let mut view = located(state);
-    view.latency = Arc::new(RangeMap::new([
-        row("198.51.100.0/24", &[("oregon", 5), ("paris", 7)]),
-        row("198.51.100.64/26", &[("paris", 3)]),
-    ]));
-    view
+    set_row(&mut state, "198.51.100.0/24", &[("oregon", 5), ("paris", 7)]);
+    set_row(&mut state, "198.51.100.64/26", &[("paris", 3)]);
+    // Of a region in which nobody lives.
+    set_row(&mut state, "192.0.2.0/25", &[("sydney", 9)]);
+    located(state)
 }
 
 #[test]
@@ -214,6 +211,56 @@ fn rte_7_regions_that_the_row_lacks_come_last_by_distance() {
     // Only 'paris' is in that row; without it Frankfurt is nearer to Germany than Oregon.
     assert_eq!(answer_for(&regions([Online, Degraded, Degraded, Online]), "198.51.100.70"), "192.0.2.1");
     assert_eq!(answer_for(&regions([Online, Degraded, Online, Degraded]), DE), "192.0.2.3", "7 ms");
+}
+
+/// A row that says nothing of the pool's regions is as good as none: without a place either, the whole pool is one region,
+/// and no region is preferred for its name.
+#[test]
+fn rte_7_a_row_without_the_pools_regions_and_no_place_is_one_region() {
+    let mut view = regions([Online, Online, Online, Online]);
+    let rule = rule_for(&view, NOWHERE);
+    assert!(
+        rule.starts_with(
+            "performance: the latency row 192.0.2.0/25 has no region of the pool, and the client's place is unknown, \
+             so all endpoints count as one region; 4 endpoints share it, "
+        ),
+        "{rule}"
+    );
+    assert!(rule.ends_with(" has 192.0.2.0/25"), "by the row, as everywhere: {rule}");
+    let mut served = std::collections::BTreeMap::new();
+    for third in 0..=255 {
+        set_row(&mut view.state, &format!("100.64.{third}.0/24"), &[("sydney", 9)]);
+        *served.entry(answer_for(&view, &format!("100.64.{third}.7"))).or_insert(0) += 1;
+    }
+    assert_eq!(served.len(), 4, "{served:?}");
+    assert!(served.values().all(|count| (40..=90).contains(count)), "an even share: {served:?}");
+    let scope = decide_for(&view, "192.0.2.0/28").answer.scope;
+    assert_eq!(scope, Some(25), "all who have the row");
+}
+
+/// What depends on regions' points alone is in the plans: a query looks no region up, neither to rank nor for the scope.
+#[test]
+fn rte_7_a_query_ranks_by_what_is_prepared() {
+    let mut view = regions([Online, Online, Online, Online]);
+    let asked = ["198.51.101.0/24", "198.51.100.64/26", "203.0.113.0/24", "192.0.2.0/28"];
+    let before = asked.map(|client| decide_for(&view, client).answer);
+    view.state.regions.clear();
+    assert_eq!(asked.map(|client| decide_for(&view, client).answer), before);
+}
+
+/// A region that moves is as far away at once as it says, for whoever lives there by themselves or by a service.
+#[test]
+fn rte_7_a_region_that_moves_is_elsewhere_at_once() {
+    let before = regions([Online, Online, Online, Online]);
+    assert_eq!(answer_for(&before, FR), "192.0.2.3");
+    let mut state = before.state.clone();
+    set_region(&mut state, "paris", -80, 0);
+    set_region(&mut state, "oregon", 47, 3);
+    let moved = ["PARIS", "oregon"].map(|name| crate::state::Change::Region(Caseless::new(name)));
+    let after = before.after(state, &moved, crate::model::LogIndex(9));
+    after.verify(&before);
+    assert_eq!(answer_for(&after, FR), "192.0.2.4");
+    assert_eq!(answer_for(&before, FR), "192.0.2.3", "what was read before stays");
 }
 
 /// F-RTE-10: several endpoints in one region share it, each neighbourhood always with the same one.

@@ -149,13 +149,11 @@ fn crowded(routing: Routing, statuses: [EndpointStatus; 3], nested: Routing) -> 
     });
     set_region(&mut state, "frankfurt", 50, 9);
     set_region(&mut state, "oregon", 46, -120);
-    let mut view = located(state);
-    view.latency = Arc::new(RangeMap::new([
-        row("198.51.100.0/25", &[("oregon", 5), ("frankfurt", 7)]),
-        row("198.51.100.64/27", &[("frankfurt", 3)]),
-        row("203.0.113.0/24", &[]),
-    ]));
-    view
+    set_row(&mut state, "198.51.100.0/25", &[("oregon", 5), ("frankfurt", 7)]);
+    set_row(&mut state, "198.51.100.64/27", &[("frankfurt", 3)]);
+    set_row(&mut state, "203.0.113.0/24", &[]);
+    set_row(&mut state, "100.64.7.64/26", &[("sydney", 3)]);
+    located(state)
 }
 
 proptest! {

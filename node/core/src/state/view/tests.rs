@@ -117,8 +117,9 @@ fn existing_names(state: &State) -> BTreeSet<Arc<[u8]>> {
     let zones = state.zones.keys().cloned();
     let servers = state.zones.values().flat_map(|zone| &zone.name_servers);
     let servers = servers.filter(|server| !server.addresses.is_empty()).map(|server| server.name.clone());
-    let profiles =
-        state.profiles.values().filter(|profile| Plan::of(state, profile, |_| Serves::default()).exists());
+    let is_enabled = |endpoint: &Endpoint| state.health[&endpoint.id].status != Disabled;
+    let exists = |profile: &&Arc<Profile>| profile.enabled && profile.endpoints.iter().any(is_enabled);
+    let profiles = state.profiles.values().filter(exists);
     let profiles = profiles.map(|profile| profile.full_name.clone());
     zones.chain(servers).chain(profiles).map(|name| name.tree_key()).collect()
 }
