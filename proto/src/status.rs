@@ -40,8 +40,8 @@ pub fn invalid(violations: &[Violation]) -> Status {
             bytes <= DETAILS_BYTES_MAX
         })
         .collect();
-    if let Some(more) = violations.len().checked_sub(fields.len()).filter(|more| *more > 0) {
-        fields.push(FieldViolation::new("", format!("and {more} more")));
+    if let Some(more) = more(&violations[fields.len()..]) {
+        fields.push(FieldViolation::new(more.field, more.description));
     }
     Status::with_error_details(
         Code::InvalidArgument,
@@ -54,13 +54,15 @@ pub fn invalid(violations: &[Violation]) -> Status {
 const PROTOBUF_BYTES: usize = 9;
 
 fn summary(violations: &[Violation]) -> String {
-    let mut lines: Vec<String> =
-        violations.iter().take(MESSAGE_VIOLATIONS_MAX).map(ToString::to_string).collect();
-    let more = violations.len() - lines.len();
-    if more > 0 {
-        lines.push(format!("and {more} more"));
-    }
+    let (first, rest) = violations.split_at(violations.len().min(MESSAGE_VIOLATIONS_MAX));
+    let lines: Vec<String> = first.iter().chain(&more(rest)).map(ToString::to_string).collect();
     shortened(&lines.join("; "), MESSAGE_BYTES_MAX)
+}
+
+/// How many more there are than were told, if there are any.
+fn more(untold: &[Violation]) -> Option<Violation> {
+    let count = untold.iter().map(Violation::count).sum();
+    (count > 0).then(|| Violation::more(count))
 }
 
 /// `text`, or as much of it as `max` bytes hold, and an ellipsis.
@@ -120,7 +122,20 @@ mod tests {
         let shown = read.len() - 1;
         assert!((60..1_000).contains(&shown), "{shown}");
         assert_eq!(read[..shown], sent[..shown]);
-        assert_eq!(read[shown], Violation::new("", format!("and {} more", 1_000 - shown)));
+        assert_eq!(read[shown], Violation::more(1_000 - shown));
+    }
+
+    /// A list that was cut short before is cut shorter, and still says how many there are.
+    #[test]
+    fn val_1_what_was_counted_before_stays_counted() {
+        let mut sent = vec![Violation::new("rows[0].latencies['x']", "there is no such region"); 300];
+        sent.push(Violation::more(199_700));
+        let status = invalid(&sent);
+        assert!(status.message().ends_with("; and 199997 more"), "{}", status.message());
+        let read = violations(&status);
+        assert_eq!(read.iter().map(Violation::count).sum::<usize>(), 200_000);
+        let few = vec![Violation::new("ttl", "bad"), Violation::more(7)];
+        assert_eq!(violations(&invalid(&few)), few);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// One fault of one field.
+/// One fault of one field; or, as the last of a list that was cut short, how many more there are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
-    /// The path of the field, as in `endpoints[2].weight`.
+    /// The path of the field, as in `endpoints[2].weight`; empty where the description is of no one field.
     pub field: String,
     /// What is wrong with which value, as in `1001 is outside 1–1000`.
     pub description: String,
@@ -16,11 +16,23 @@ impl Violation {
     pub fn new(field: impl Into<String>, description: impl Into<String>) -> Self {
         Self { field: field.into(), description: description.into() }
     }
+
+    /// The end of a list that was cut short.
+    pub fn more(count: usize) -> Self {
+        Self::new("", format!("and {count} more"))
+    }
+
+    /// How many faults it tells of: one, unless it is the end of a list that was cut short.
+    pub fn count(&self) -> usize {
+        let more = || self.description.strip_prefix("and ")?.strip_suffix(" more")?.parse().ok();
+        if self.field.is_empty() { more().unwrap_or(1) } else { 1 }
+    }
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.field, self.description)
+        let colon = if self.field.is_empty() { "" } else { ": " };
+        write!(f, "{}{colon}{}", self.field, self.description)
     }
 }
 
@@ -78,7 +90,7 @@ impl Violations {
     /// All that was found, in the order in which it was found; and, if that was too much, how many more.
     pub fn into_vec(mut self) -> Vec<Violation> {
         if self.beyond > 0 {
-            self.found.push(Violation::new("…", format!("and {} more", self.beyond)));
+            self.found.push(Violation::more(self.beyond));
         }
         self.found
     }
@@ -154,7 +166,8 @@ mod tests {
         assert_eq!(told(Violations::FOUND_MAX).len(), Violations::FOUND_MAX);
         let found = told(200_000);
         assert_eq!(found.len(), Violations::FOUND_MAX + 1);
-        assert_eq!(found[Violations::FOUND_MAX].to_string(), "…: and 199700 more");
+        assert_eq!(found[Violations::FOUND_MAX].to_string(), "and 199700 more");
+        assert_eq!(found.iter().map(Violation::count).sum::<usize>(), 200_000);
     }
 
     #[test]
