@@ -89,63 +89,9 @@ fn check_host(value: &str, violations: &mut Violations) {
 mod tests {
     use super::*;
 
-    fn header(name: &str, value: &str) -> Header {
-        Header { name: name.into(), value: value.into() }
-    }
-
-    fn faults(headers: &[Header], protocol: Protocol) -> Vec<String> {
-        let mut violations = Violations::new();
-        check_headers(headers, protocol, &mut violations);
-        violations.into_vec().into_iter().map(|violation| violation.field).collect()
-    }
-
-    #[test]
-    fn set_10_takes_what_a_request_can_carry() {
-        let headers =
-            [header("Host", "web.example.org:8080"), header("X-Probe", "yes, *"), header("x-empty", "")];
-        assert_eq!(faults(&headers, Protocol::Http), Vec::<String>::new());
-        assert_eq!(faults(&[header("host", "[2001:db8::1]:80")], Protocol::Https), Vec::<String>::new());
-        assert_eq!(faults(&[], Protocol::Tcp), Vec::<String>::new());
-    }
-
-    #[test]
-    fn set_10_refuses_what_would_break_a_request() {
-        for (name, value, field) in [
-            ("", "x", "headers[0].name"),
-            ("a b", "x", "headers[0].name"),
-            ("a:", "x", "headers[0].name"),
-            ("\u{fc}", "x", "headers[0].name"),
-            ("Connection", "close", "headers[0].name"),
-            ("CONTENT-LENGTH", "3", "headers[0].name"),
-            ("transfer-encoding", "chunked", "headers[0].name"),
-            ("Upgrade", "h2c", "headers[0].name"),
-            ("X", "a\r\nY: b", "headers[0].value"),
-            ("X", "a\tb", "headers[0].value"),
-            ("X", "\u{fc}", "headers[0].value"),
-            ("Host", "*.example.org", "headers[0].value"),
-            ("hOST", "", "headers[0].value"),
-            ("Host", "a.example/x", "headers[0].value"),
-        ] {
-            assert_eq!(faults(&[header(name, value)], Protocol::Http), [field], "{name}: {value}");
-        }
-    }
-
-    #[test]
-    fn set_10_counts_and_compares_without_case() {
-        let many = |count: usize| (0..count).map(|n| header(&format!("X-{n}"), "v")).collect::<Vec<_>>();
-        assert_eq!(faults(&many(8), Protocol::Http), Vec::<String>::new());
-        assert_eq!(faults(&many(9), Protocol::Http), ["headers"]);
-        assert_eq!(faults(&[header("X-A", "1"), header("x-a", "2")], Protocol::Http), ["headers[1].name"]);
-        assert_eq!(faults(&many(1), Protocol::Tcp), ["headers"]);
-        let long = header(&"x".repeat(limits::HEADER_NAME_MAX), &"v".repeat(limits::HEADER_VALUE_MAX));
-        assert_eq!(faults(&[long], Protocol::Http), Vec::<String>::new());
-        let longer =
-            header(&"x".repeat(limits::HEADER_NAME_MAX + 1), &"v".repeat(limits::HEADER_VALUE_MAX + 1));
-        assert_eq!(faults(&[longer], Protocol::Http), ["headers[0].name", "headers[0].value"]);
-    }
-
     #[test]
     fn sec_4_a_violation_keeps_the_value_to_itself() {
+        let header = |name: &str, value: &str| Header { name: name.into(), value: value.into() };
         let mut violations = Violations::new();
         check_headers(
             &[header("X-Key", "geheim\n"), header("Host", "geheim*")],
@@ -153,6 +99,6 @@ mod tests {
             &mut violations,
         );
         let text = violations.into_vec().iter().map(ToString::to_string).collect::<String>();
-        assert!(!text.contains("geheim"), "{text}");
+        assert!(!text.is_empty() && !text.contains("geheim"), "{text}");
     }
 }
