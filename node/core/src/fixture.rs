@@ -1,19 +1,22 @@
 //! States to test the read side with, made by hand: what `apply` would refuse can't be made, nor is it needed.
 
 mod arbitrary;
+mod claims;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-pub(crate) use arbitrary::{ZONES, arbitrary_query, arbitrary_state, arbitrary_target};
+pub(crate) use arbitrary::{ZONES, arbitrary_client, arbitrary_query, arbitrary_state, arbitrary_target};
+pub(crate) use claims::{check_answer, check_scope, query_of};
 
 use crate::answer::{Query, RecordType};
+use crate::geo::{GeoTable, Locator, RangeMap};
 use crate::health::{EndpointHealth, EndpointStatus, ProfileStatus, Tallies, endpoint_status};
 use crate::model::{
-    Caseless, Endpoint, EndpointId, EndpointKind, LogIndex, Monitor, Name, NameServer, Profile, ProfileId,
-    RelativeName, Revision, Routing, Timestamp, Zone, parse_target,
+    Caseless, Endpoint, EndpointId, EndpointKind, LogIndex, Monitor, Name, NameServer, Place, Profile,
+    ProfileId, Region, RelativeName, Revision, Routing, Span, Timestamp, Zone, parse_target,
 };
-use crate::state::{Plan, ProfileHealth, State, View};
+use crate::state::{LatencyRow, Plan, ProfileHealth, State, View};
 
 /// A name that is known to be good.
 pub(crate) fn name(text: &str) -> Name {
@@ -28,6 +31,49 @@ pub(crate) fn query(text: &str, record_type: RecordType) -> Query {
 /// The view of `state` at some log index.
 pub(crate) fn view(state: State) -> View {
     View::of(state, LogIndex(7))
+}
+
+pub(crate) fn place(code: &str) -> Place {
+    Place::parse(code).expect(code)
+}
+
+pub(crate) fn span(text: &str) -> Span {
+    text.parse().expect(text)
+}
+
+/// The view of `state` where clients are located by [`locator`].
+pub(crate) fn located(state: State) -> View {
+    let mut view = view(state);
+    view.locator = locator();
+    view
+}
+
+/// 198.51.100.0/24 is in Germany, 198.51.101.0/24 in France, 203.0.113.0/24 in California, 2001:db8::/32 in Japan; the
+/// rest is nowhere.
+pub(crate) fn locator() -> Locator {
+    let ranges = [
+        ("198.51.100.0/24", "DE"),
+        ("198.51.101.0/24", "FR"),
+        ("203.0.113.0/24", "US-CA"),
+        ("2001:db8::/32", "JP"),
+    ];
+    let table =
+        GeoTable::new(ranges.map(|(network, code)| (span(network), place(code)))).expect("ranges in order");
+    Locator::new(Arc::new(table), RangeMap::default())
+}
+
+pub(crate) fn set_region(state: &mut State, name: &str, latitude: i32, longitude: i32) {
+    let (latitude_e6, longitude_e6) = (latitude * 1_000_000, longitude * 1_000_000);
+    let region = Region { name: Caseless::new(name), latitude_e6, longitude_e6, revision: Revision(0) };
+    state.regions.insert(region.name.clone(), Arc::new(region));
+}
+
+/// Gives the latency table a row of `network`.
+pub(crate) fn set_row(state: &mut State, network: &str, latencies: &[(&str, u32)]) {
+    let network = network.parse().expect(network);
+    let mut latencies: Vec<_> = latencies.iter().map(|(region, ms)| (Caseless::new(region), *ms)).collect();
+    latencies.sort();
+    state.latency.insert(LatencyRow { network, latencies });
 }
 
 /// The plan of an enabled priority profile with endpoints `e1`, `e2` … of priority 1, 2 ….

@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 use crate::answer::{Answer, Query, Rcode};
 use crate::explain::{Explanation, explain};
-use crate::fixture::{add_profile, edit_profile, example_state, query, view};
-use crate::geo::{GeoTable, Locator, RangeMap};
+use crate::fixture::{
+    add_profile, edit_profile, example_state, located, place, query, set_region, set_row, span, view,
+};
 use crate::health::EndpointStatus;
 use crate::model::{
-    Caseless, Child, Endpoint, EndpointKind, Network, Place, ProfileId, RecordType, Region, Revision,
-    Routing, Span,
+    Caseless, Child, Endpoint, EndpointKind, Network, Place, ProfileId, RecordType, Revision, Routing,
 };
-use crate::state::{LatencyRow, State, View};
+use crate::state::{State, View};
 
 /// An endpoint to be made: its target, its status, and what else is set.
 type Sketch<'a> = (&'a str, EndpointStatus, fn(&mut Endpoint));
@@ -67,44 +67,6 @@ fn nest(state: &mut State, id: ProfileId, children: &[(&str, EndpointStatus)]) {
         });
     }
     state.rebuild_references().expect("children that exist");
-}
-
-fn place(code: &str) -> Place {
-    Place::parse(code).expect(code)
-}
-
-fn span(text: &str) -> Span {
-    text.parse().expect(text)
-}
-
-/// 198.51.100.0/24 is in Germany, 198.51.101.0/24 in France, 203.0.113.0/24 in California, 2001:db8::/32 in Japan; the
-/// rest is nowhere.
-fn located(state: State) -> View {
-    let ranges = [
-        ("198.51.100.0/24", "DE"),
-        ("198.51.101.0/24", "FR"),
-        ("203.0.113.0/24", "US-CA"),
-        ("2001:db8::/32", "JP"),
-    ];
-    let table =
-        GeoTable::new(ranges.map(|(network, code)| (span(network), place(code)))).expect("ranges in order");
-    let mut view = view(state);
-    view.locator = Locator::new(Arc::new(table), RangeMap::default());
-    view
-}
-
-fn set_region(state: &mut State, name: &str, latitude: i32, longitude: i32) {
-    let (latitude_e6, longitude_e6) = (latitude * 1_000_000, longitude * 1_000_000);
-    let region = Region { name: Caseless::new(name), latitude_e6, longitude_e6, revision: Revision(0) };
-    state.regions.insert(region.name.clone(), Arc::new(region));
-}
-
-/// Gives the latency table a row of `network`.
-fn set_row(state: &mut State, network: &str, latencies: &[(&str, u32)]) {
-    let network = network.parse().expect(network);
-    let mut latencies: Vec<_> = latencies.iter().map(|(region, ms)| (Caseless::new(region), *ms)).collect();
-    latencies.sort();
-    state.latency.insert(LatencyRow { network, latencies });
 }
 
 fn asked_from(client: &str, record_type: RecordType) -> Query {

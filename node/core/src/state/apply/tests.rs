@@ -9,6 +9,7 @@ mod nesting;
 mod random;
 mod regions;
 mod sessions;
+mod switching;
 mod zones;
 
 use crate::health::{Outcome, OutcomeClass};

@@ -114,6 +114,29 @@ fn sta_12_silence_above_and_below_makes_one_event() {
     assert_eq!(changes_of(&mut cluster, "top", lose), [] as [&str; 0]);
 }
 
+/// From the lowest level to the highest, in the step of the outcome that decided.
+#[test]
+fn sta_10_what_happens_below_is_seen_above_at_once() {
+    let mut cluster = Cluster::new();
+    create(&mut cluster, "low", vec![("e1", target("192.0.2.1"))]);
+    create(&mut cluster, "middle", vec![("n1", nested("low"))]);
+    create(&mut cluster, "top", vec![("n1", nested("middle"))]);
+    cluster.open("a1", "r1", 1);
+    for (letter, status) in [('+', "Online"), ('-', "Degraded"), ('+', "Online")] {
+        report(&mut cluster, "a1", "low/e1", letter);
+        for profile in ["low", "middle", "top"] {
+            let found = cluster.state.profile_health[&id(&cluster, profile)].status;
+            assert_eq!(found.as_str(), status, "{profile} after {letter}");
+        }
+        let counter = cluster.state.counter;
+        let events = cluster.state.events.keys().filter(|id| id.counter == counter).count();
+        assert_eq!(events, 6, "an endpoint and a profile at each level, each once");
+    }
+    let off = ProfilePatch { enabled: Edit::Set(false), ..ProfilePatch::default() };
+    let off = Action::UpdateProfile { name: "low".into(), fields: off, if_revision: None };
+    assert_eq!(changes_of(&mut cluster, "top", off), ["Online → Inactive"]);
+}
+
 /// Plans and statuses are made anew in this order: each profile once, behind all that it stands for.
 #[test]
 fn sta_10_upward_each_profile_once_and_children_first() {

@@ -1,13 +1,18 @@
 //! Random histories: whatever is wished in whatever order, the invariants hold after every command.
 
 mod kinds;
+mod monitor;
+
+use std::net::IpAddr;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{Header, MonitorPatch, Protocol, ServicePatch, StatusRange};
-use kinds::{mapping, minima, service_name, service_wish};
+use crate::fixture::{arbitrary_client, check_answer, check_scope, locator, query_of};
+use crate::model::{MonitorPatch, Network, RecordType, ServicePatch};
+use kinds::{latency_wish, mapping, minima, service_name, service_wish};
+use monitor::{headers, monitor};
 
 /// One thing that happens. What exists is named by a number, so that most wishes hit something.
 #[derive(Clone, Debug)]
@@ -53,63 +58,23 @@ fn edit<T: Clone + std::fmt::Debug + 'static>(
     prop_oneof![6 => Just(Edit::Keep), 1 => Just(Edit::Clear), 3 => value.prop_map(Edit::Set)].boxed()
 }
 
-fn headers() -> impl Strategy<Value = Vec<Header>> {
-    let header = (one_of(&["Host", "X-A", "x-a", "Connection"]), one_of(&["a.example", "1", "*"]));
-    vec(header.prop_map(|(name, value)| Header { name, value }), 0..3)
-}
-
-fn monitor() -> impl Strategy<Value = MonitorPatch> {
-    let times =
-        (edit(prop::sample::select(&[1_000_u64, 5_000, 10_000, 30_000, 7_000][..])), edit(200_u64..11_000));
-    let patience = (edit(0_u32..=10), edit(0_u32..=3));
-    let asked = (edit(one_of(&["/", "/health", "health"])), edit(vec((199_u32..=201, 199_u32..=299), 0..2)));
-    let protocol = (edit(prop::sample::select(&Protocol::ALL[..])), edit(0_u32..=65_536));
-    (times, patience, asked, protocol, edit(headers())).prop_map(
-        |(
-            (interval_ms, timeout_ms),
-            (tolerated_failures, recovery_successes),
-            (path, expect),
-            (protocol, port),
-            headers,
-        )| {
-            let range = |(min, max)| StatusRange { min, max };
-            let expect = match expect {
-                Edit::Keep => Edit::Keep,
-                Edit::Clear => Edit::Clear,
-                Edit::Set(ranges) => Edit::Set(ranges.into_iter().map(range).collect()),
-            };
-            MonitorPatch {
-                protocol,
-                port,
-                path,
-                interval_ms,
-                timeout_ms,
-                tolerated_failures,
-                recovery_successes,
-                expect,
-                headers,
-            }
-        },
-    )
-}
-
-fn profile_fields() -> impl Strategy<Value = ProfilePatch> {
+fn profile_fields() -> BoxedStrategy<ProfilePatch> {
     // A profile that asks nothing unusual of its monitor is the rule.
     let monitor = prop_oneof![3 => Just(MonitorPatch::default()), 1 => monitor()];
     let routing = edit(prop::sample::select(&Routing::ALL[..]));
     let max_return = prop_oneof![9 => Just(Edit::Keep), 1 => edit(0_u32..=9)];
-    (routing, edit(0_u32..100_000), max_return, edit(any::<bool>()), monitor).prop_map(
-        |(routing, ttl, max_return, enabled, monitor)| ProfilePatch {
+    (routing, edit(0_u32..100_000), max_return, edit(any::<bool>()), monitor)
+        .prop_map(|(routing, ttl, max_return, enabled, monitor)| ProfilePatch {
             routing,
             ttl,
             max_return,
             enabled,
             monitor,
-        },
-    )
+        })
+        .boxed()
 }
 
-fn endpoint_fields() -> impl Strategy<Value = EndpointPatch> {
+fn endpoint_fields() -> BoxedStrategy<EndpointPatch> {
     let text = one_of(&["192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1", "www.example.com", "0.0.0.0"]);
     let switches = (edit(any::<bool>()), edit(any::<bool>()));
     let headers = prop_oneof![5 => Just(Edit::Keep), 1 => edit(headers())];
@@ -117,35 +82,37 @@ fn endpoint_fields() -> impl Strategy<Value = EndpointPatch> {
     let nested = prop_oneof![3 => Just(Default::default()), 1 => (edit(profile_name()), minima())];
     let service = prop_oneof![3 => Just(Edit::Keep), 1 => edit(service_name())];
     let place = (edit(region_name()), mapping());
-    (edit(text), nested, service, switches, numbers, place, headers).prop_map(
-        |(
-            target,
-            (nested, minima),
-            service,
-            (enabled, always_serve),
-            (priority, weight),
-            (location, mapping),
-            headers,
-        )| EndpointPatch {
-            target,
-            nested,
-            service,
-            endpoints_min: minima[0].clone(),
-            endpoints_min_v4: minima[1].clone(),
-            endpoints_min_v6: minima[2].clone(),
-            enabled,
-            priority,
-            weight,
-            location,
-            geo: mapping.0,
-            subnets: mapping.1,
-            always_serve,
-            headers,
-        },
-    )
+    (edit(text), nested, service, switches, numbers, place, headers)
+        .prop_map(
+            |(
+                target,
+                (nested, minima),
+                service,
+                (enabled, always_serve),
+                (priority, weight),
+                (location, mapping),
+                headers,
+            )| EndpointPatch {
+                target,
+                nested,
+                service,
+                endpoints_min: minima[0].clone(),
+                endpoints_min_v4: minima[1].clone(),
+                endpoints_min_v6: minima[2].clone(),
+                enabled,
+                priority,
+                weight,
+                location,
+                geo: mapping.0,
+                subnets: mapping.1,
+                always_serve,
+                headers,
+            },
+        )
+        .boxed()
 }
 
-fn new_endpoint() -> impl Strategy<Value = (String, EndpointPatch)> {
+fn new_endpoint() -> BoxedStrategy<(String, EndpointPatch)> {
     let text = one_of(&["192.0.2.1", "192.0.2.2", "192.0.2.3", "2001:db8::1", "a.example"]);
     let kind = prop_oneof![
         4 => text.prop_map(|text| EndpointPatch { target: Edit::Set(text), ..EndpointPatch::default() }),
@@ -159,14 +126,15 @@ fn new_endpoint() -> impl Strategy<Value = (String, EndpointPatch)> {
         1 => service_name()
             .prop_map(|name| EndpointPatch { service: Edit::Set(name), ..EndpointPatch::default() }),
     ];
-    (endpoint_name(), kind, mapping(), edit(any::<bool>()), edit(0_u32..=1_001)).prop_map(
-        |(name, kind, (geo, subnets), enabled, weight)| {
-            (name, EndpointPatch { geo, subnets, enabled, weight, ..kind })
-        },
-    )
+    let switches = (edit(any::<bool>()), edit(prop::bool::weighted(0.3)));
+    (endpoint_name(), kind, mapping(), edit(region_name()), switches, edit(0_u32..=1_001))
+        .prop_map(|(name, kind, (geo, subnets), location, (enabled, always_serve), weight)| {
+            (name, EndpointPatch { geo, subnets, location, enabled, always_serve, weight, ..kind })
+        })
+        .boxed()
 }
 
-fn zone_wish() -> impl Strategy<Value = Action> {
+fn zone_wish() -> BoxedStrategy<Action> {
     let servers = vec(
         (
             one_of(&["ns1.example.com", "ns.example.net", "ns.lb.example.com", "web.example.com"]),
@@ -174,8 +142,8 @@ fn zone_wish() -> impl Strategy<Value = Action> {
         ),
         0..3,
     );
-    let odd = (edit(servers), edit(one_of(&["hostmaster@example.com", "a b"])))
-        .prop_map(|(name_servers, mailbox)| ZonePatch { name_servers, mailbox, ecs: Edit::Keep });
+    let odd = (edit(servers), edit(one_of(&["hostmaster@example.com", "a b"])), edit(any::<bool>()))
+        .prop_map(|(name_servers, mailbox, ecs)| ZonePatch { name_servers, mailbox, ecs });
     let fields = prop_oneof![2 => Just(zone_fields(&[("ns.example.net", &[])])), 1 => odd];
     prop_oneof![
         (zone_name(), fields.clone()).prop_map(|(name, fields)| Action::CreateZone { name, fields }),
@@ -186,10 +154,11 @@ fn zone_wish() -> impl Strategy<Value = Action> {
         }),
         zone_name().prop_map(|name| Action::DeleteZone { name, if_revision: None }),
     ]
+    .boxed()
 }
 
-fn profile_wish() -> impl Strategy<Value = Action> {
-    let relative = one_of(&["web", "@", "a.lb", "ns1", "*"]);
+fn profile_wish() -> BoxedStrategy<Action> {
+    let relative = one_of(&["web", "api", "api.eu", "mail", "@", "a.lb", "ns1", "*"]);
     let create = (profile_name(), zone_name(), relative, profile_fields(), vec(new_endpoint(), 0..4));
     let if_revision = prop::option::weighted(0.2, (0_u64..60).prop_map(Revision));
     prop_oneof![
@@ -202,9 +171,10 @@ fn profile_wish() -> impl Strategy<Value = Action> {
         1 => (profile_name(), if_revision)
             .prop_map(|(name, if_revision)| Action::DeleteProfile { name, if_revision }),
     ]
+    .boxed()
 }
 
-fn endpoint_wish() -> impl Strategy<Value = Action> {
+fn endpoint_wish() -> BoxedStrategy<Action> {
     prop_oneof![
         2 => (profile_name(), new_endpoint()).prop_map(|(profile, (name, fields))| {
             Action::AddEndpoint { profile, name, fields, if_revision: None }
@@ -215,9 +185,10 @@ fn endpoint_wish() -> impl Strategy<Value = Action> {
         1 => (profile_name(), endpoint_name())
             .prop_map(|(profile, name)| Action::RemoveEndpoint { profile, name, if_revision: None }),
     ]
+    .boxed()
 }
 
-fn place_wish() -> impl Strategy<Value = Action> {
+fn place_wish() -> BoxedStrategy<Action> {
     prop_oneof![
         3 => (any::<u8>(), region_name(), 1_u64..4)
             .prop_map(|(agent, region, run)| open_session(agent_name(agent), &region, run)),
@@ -226,10 +197,11 @@ fn place_wish() -> impl Strategy<Value = Action> {
         1 => region_name().prop_map(|name| Action::DeleteRegion { name, if_revision: None }),
         1 => Just(Action::Found { cluster: "c".into() }),
     ]
+    .boxed()
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
-    let wish = prop_oneof![1 => zone_wish(), 3 => profile_wish(), 4 => endpoint_wish(), 2 => place_wish(), 1 => service_wish()];
+fn happening() -> BoxedStrategy<Happening> {
+    let wish = prop_oneof![1 => zone_wish(), 3 => profile_wish(), 4 => endpoint_wish(), 2 => place_wish(), 1 => service_wish(), 1 => latency_wish()];
     let mark = prop::option::weighted(0.3, 0_u8..8);
     let report = (
         any::<u8>(),
@@ -249,6 +221,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => (any::<u8>(), prop::bool::weighted(0.8))
             .prop_map(|(agent, is_current)| Happening::Lose { agent, is_current }),
     ]
+    .boxed()
 }
 
 impl Cluster {
@@ -301,6 +274,17 @@ impl Cluster {
         Action::RecordOutcomes { agent, run: AgentRun(run.unwrap_or(current)), outcomes: outcomes.collect() }
     }
 
+    /// Asks every profile for both families, as one client.
+    fn ask(&self, client: (IpAddr, Option<Network>), draw: u64, other: u128) {
+        for profile in self.state.profiles.values() {
+            for record_type in [RecordType::A, RecordType::AAAA] {
+                let query = query_of(&profile.full_name, record_type, client);
+                let answer = check_answer(&self.view, &query, draw);
+                check_scope(&self.view, &query, draw, &answer, other);
+            }
+        }
+    }
+
     /// The endpoint of that number among those that exist; one that does not if there is none.
     fn endpoint_at(&self, number: u8) -> EndpointId {
         let count = self.state.health.len();
@@ -318,12 +302,28 @@ impl Cluster {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
-    /// OBJ-8, VAL-1, STA-2 … STA-9, STA-12, CLI-4: see `invariants`.
+    /// OBJ-8, VAL-1, STA-2 … STA-10, STA-12, CLI-4: see `invariants`; RTE-3, RTE-15, DNS-10: see `fixture::claims`.
     #[test]
-    fn every_history_keeps_the_invariants(is_nested in any::<bool>(), history in vec(happening(), 1..60)) {
+    fn every_history_keeps_the_invariants(
+        is_nested in any::<bool>(),
+        history in vec(happening(), 1..60),
+        asked in vec((arbitrary_client(), any::<u64>(), any::<u128>()), 8),
+    ) {
         let mut cluster = Cluster::with_web(2);
+        cluster.view.locator = locator();
         if is_nested {
             cluster.apply(create_zone("lb.example.com", &[("ns.example.net", &[])])).unwrap();
+        }
+        // Two levels below `web`, so that what happens has somewhere to go.
+        let leaf = vec![("e1".to_owned(), target("192.0.2.7"))];
+        cluster.apply(create_profile("mail", "mail", leaf)).unwrap();
+        for (parent, child) in [("api", "mail"), ("web", "api")] {
+            let below = EndpointPatch { nested: Edit::Set(child.into()), ..EndpointPatch::default() };
+            let action = match parent {
+                "web" => add_endpoint("e3", below),
+                _ => create_profile(parent, parent, vec![("e1".to_owned(), below)]),
+            };
+            cluster.apply(action).unwrap();
         }
         for (agent, region) in [("a1", "r1"), ("a2", "r2"), ("a3", "r3")] {
             cluster.open(agent, region, 1);
@@ -333,6 +333,7 @@ proptest! {
             cluster.apply(Action::RegisterService { name: service.into(), fields, if_revision: None }).unwrap();
         }
         history.iter().for_each(|happening| cluster.happen(happening));
+        asked.into_iter().for_each(|(client, draw, other)| cluster.ask(client, draw, other));
     }
 
     /// Every member comes to the same state (STA-12, RTE-14): `apply` depends on its arguments alone.

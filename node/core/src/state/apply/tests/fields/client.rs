@@ -1,7 +1,7 @@
 //! Which clients an endpoint is for: SET-15, SET-16. What a method requires of it is in `method`.
 
 use super::*;
-use crate::model::profile_limits;
+use crate::model::{Violation, Violations, profile_limits};
 
 fn table(rows: &[Row<'_, NewEndpoint>]) {
     let mut cluster = furnished();
@@ -46,13 +46,13 @@ fn set_15_codes() {
     ]);
 }
 
-/// The first line, and one for each that was looked at.
+/// The first line, one for each that was looked at, and a count of those that are not told in full.
 fn too_many(field: &str, max: usize) -> String {
     let mut told = format!("{field}: {} are too many; at most {max} are allowed", max + 1);
-    for place in 0..max {
+    for place in 0..Violations::FOUND_MAX - 1 {
         told += &format!("\n{field}[{place}]: '12' is no code of a place");
     }
-    told
+    format!("{told}\n{}", Violation::more(max + 1 - Violations::FOUND_MAX))
 }
 
 #[test]

@@ -140,8 +140,10 @@ fn val_5_a_minimum_out_of_reach() {
             "out of reach",
             |new| minima(new, 2, 3, 4),
             "endpoints[0].endpoints_min: 2 can never be available: the profile 'child' has 1 endpoints\n\
-             endpoints[0].endpoints_min_v4: 3 can never be available: the profile 'child' has 1 endpoints\n\
-             endpoints[0].endpoints_min_v6: 4 can never be available: the profile 'child' has 1 endpoints",
+             endpoints[0].endpoints_min_v4: 3 can never be available: the profile 'child' has 1 endpoints that can \
+             count over IPv4\n\
+             endpoints[0].endpoints_min_v6: 4 can never be available: the profile 'child' has 0 endpoints that can \
+             count over IPv6",
         ),
     ]);
 }
