@@ -11,6 +11,7 @@ mod echo;
 mod probes;
 mod quantiles;
 mod recovery;
+mod scale;
 mod writes;
 
 use clap::{Parser, ValueEnum};
@@ -42,6 +43,8 @@ enum Part {
     Writes,
     /// How long there are no writes after a crash
     Recovery,
+    /// A changed status among few profiles and among many
+    Scale,
 }
 
 fn main() {
@@ -66,6 +69,9 @@ fn main() {
     }
     if wanted(Part::Recovery) {
         recovery::measure(3 * scale);
+    }
+    if wanted(Part::Scale) {
+        scale::measure(2_000 * scale);
     }
 }
 
