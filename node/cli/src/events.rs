@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use comfy_table::Cell;
 use serde::Serialize;
 use tonic::Request;
@@ -24,6 +25,7 @@ use crate::session::Session;
 #[command(after_help = "Examples:\n  waymark events web --since 1h\n  waymark events --follow -o json")]
 pub(crate) struct Wanted {
     /// Of one profile; of all if not given.
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     profile: Option<String>,
     /// Go on with every further event as it happens; one JSON value a line with -o json, one document each with -o yaml.
     #[arg(long, short)]
@@ -31,8 +33,8 @@ pub(crate) struct Wanted {
     /// Only those since then: how long ago, or a moment as in 2026-01-31T12:00:00Z.
     #[arg(long, value_name = "DURATION", value_parser = since)]
     since: Option<Since>,
-    /// At most so many, the latest [default: 1000].
-    #[arg(long, value_name = "N")]
+    /// At most so many, the latest; 1 to 10000 [default: 1000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: Option<u32>,
 }
 

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use comfy_table::Cell;
 use serde::Serialize;
 use tonic::Request;
@@ -24,6 +25,7 @@ use crate::session::Session;
 )]
 pub(crate) struct Wanted {
     /// One profile; all if not given.
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     profile: Option<String>,
     /// Go on showing it whenever something changes: in place on a terminal, one JSON value a line with -o json, one document each with -o yaml.
     #[arg(long, short)]
@@ -126,6 +128,8 @@ pub(crate) struct Standing {
     since: String,
     /// Since when no region has a verdict, although there was a conclusion once.
     stale_since: Option<String>,
+    /// Do agents probe it?
+    pub(crate) probed: bool,
     pub(crate) regions: Vec<Region>,
     #[serde(skip)]
     since_ms: u64,
@@ -156,11 +160,13 @@ impl From<wire::ProfileStatus> for Profile {
 
 impl From<wire::EndpointStatus> for Endpoint {
     fn from(message: wire::EndpointStatus) -> Self {
-        let wire::EndpointStatus { name, target, status, since_ms, stale_since_ms, regions } = message;
+        let wire::EndpointStatus { name, target, status, since_ms, stale_since_ms, regions, unprobed } =
+            message;
         let standing = Standing {
             status: words::endpoint_status(status),
             since: time::rfc_3339(since_ms),
             stale_since: stale_since_ms.map(time::rfc_3339),
+            probed: !unprobed,
             regions: regions.into_iter().map(Into::into).collect(),
             since_ms,
         };
@@ -175,7 +181,7 @@ impl Standing {
     }
 
     fn told(&self) -> String {
-        let regions = Some(verdicts::line(&self.regions)).filter(|line| !line.is_empty());
+        let regions = Some(verdicts::line(&self.regions, self.probed)).filter(|line| !line.is_empty());
         [self.stale(), regions].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
@@ -284,6 +290,7 @@ mod tests {
             since_ms: 1_700_000_000_000,
             stale_since_ms: None,
             regions: vec![region],
+            unprobed: false,
         };
         let profile = wire::ProfileStatus {
             name: "web".into(),
@@ -303,7 +310,7 @@ mod tests {
         let endpoint = &json["profiles"][0]["endpoints"][0];
         let wanted = serde_json::json!({
             "name": "e1", "target": "192.0.2.1", "status": "Degraded", "since": "2023-11-14T22:13:20Z",
-            "staleSince": null,
+            "staleSince": null, "probed": true,
             "regions": [{ "region": "eu", "verdict": "down", "agents": [{
                 "name": "eu-1", "verdict": "down", "failures": 4, "lastOutcome": "timeout", "lastStatusCode": null,
                 "lastReason": "no connection within 5000 ms",

@@ -64,6 +64,8 @@ pub struct EndpointExplanation {
     pub standing: Standing,
     /// The reason in one line, as in `out: Degraded, and 1 healthier endpoint is in the pool`.
     pub reason: String,
+    /// Do agents probe it (PRB-11)?
+    pub is_probed: bool,
     /// What each region says of it.
     pub regions: Vec<RegionalVerdict>,
 }
@@ -107,6 +109,7 @@ impl Trace for Collector<'_> {
         let endpoints = plan.endpoints.iter().zip(standings).map(|(planned, standing)| EndpointExplanation {
             standing: standing.standing,
             reason: standing.reason,
+            is_probed: self.state.is_probed(&plan.profile, &planned.endpoint),
             regions: self.state.regional_verdicts(&planned.health),
         });
         let endpoints = endpoints.collect();

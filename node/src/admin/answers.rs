@@ -6,7 +6,7 @@ use tonic::{Request, Response, Status};
 use waymark_core::answer::{Query, Record};
 use waymark_core::explain::{self, explain};
 use waymark_core::geo::{LocatedBy, Location};
-use waymark_core::model::{Name, Network, RecordType, Violations};
+use waymark_core::model::{Name, Network, RecordType, Routing, Violations};
 use waymark_core::routing::{Client, ClientFrom};
 use waymark_core::state::{LatencyRow, PlannedEndpoint};
 use waymark_proto::admin::v1::{
@@ -66,6 +66,7 @@ impl answers_server::Answers for AnswersService {
                 .map(|row| latency(&row))
                 .unwrap_or_default(),
             scope: explained.answer.scope.map(u32::from),
+            subnet_ignored: query.subnet.and_then(|subnet| ignored(subnet, client)).unwrap_or_default(),
         }))
     }
 }
@@ -75,6 +76,19 @@ fn whence(client: Client) -> String {
         ClientFrom::Source => "source".to_owned(),
         ClientFrom::Subnet(prefix) => format!("client subnet /{prefix}"),
     }
+}
+
+/// Why `subnet` is not where the answer's client is: the rows of [`Client::of`] in words.
+fn ignored(subnet: Network, client: Option<Client>) -> Option<String> {
+    let why = match client.map(|client| client.from) {
+        Some(ClientFrom::Subnet(_)) => return None,
+        None => "no zone here encloses the name",
+        Some(ClientFrom::Source) if subnet.prefix() == 0 => {
+            "by /0 a resolver says that it keeps its client to itself"
+        }
+        Some(ClientFrom::Source) => "the zone has --ecs off",
+    };
+    Some(format!("client subnet {subnet} ignored: {why}"))
 }
 
 fn location(location: Location) -> String {
@@ -133,7 +147,7 @@ fn profile_message(explained: &explain::ProfileExplanation, shown: &Shown<'_>) -
         status: shown.profile_status(plan.profile.id).into(),
         pool: pool.as_str().to_owned(),
         endpoints: endpoints
-            .map(|(planned, explained)| endpoint_message(planned, explained, shown))
+            .map(|(planned, explained)| endpoint_message(plan.profile.routing, planned, explained, shown))
             .collect(),
         chosen: chosen.map(|planned| planned.endpoint.name.to_string()).collect(),
         rule: rule.clone(),
@@ -142,23 +156,38 @@ fn profile_message(explained: &explain::ProfileExplanation, shown: &Shown<'_>) -
     }
 }
 
+/// Most places and most subnets that are told of an endpoint: it may have hundreds, and 256 profiles may be asked.
+const DECIDERS_MAX: usize = 10;
+
 fn endpoint_message(
+    routing: Routing,
     planned: &PlannedEndpoint,
     explained: &explain::EndpointExplanation,
     shown: &Shown<'_>,
 ) -> EndpointExplanation {
-    let PlannedEndpoint { endpoint, status, .. } = planned;
-    let explain::EndpointExplanation { standing, reason, regions } = explained;
+    let PlannedEndpoint { endpoint, status, location, .. } = planned;
+    let explain::EndpointExplanation { standing, reason, is_probed, regions } = explained;
+    let by_place = routing == Routing::Geographic;
+    let by_region = routing == Routing::Performance;
+    let by_subnet = by_place || by_region || routing == Routing::Subnet;
     EndpointExplanation {
         name: endpoint.name.to_string(),
         target: endpoint.kind.to_string(),
         in_pool: standing.is_in(),
         reason: reason.clone(),
         status: v1::Status::from(*status).into(),
-        regions: shown.regions(regions.clone()),
+        regions: shown.regions(regions.clone(), *is_probed),
         priority: endpoint.priority,
         weight: endpoint.effective_weight(),
+        geo: if by_place { first(&endpoint.geo) } else { Vec::new() },
+        subnets: if by_subnet { first(&endpoint.subnets) } else { Vec::new() },
+        location: location.iter().filter(|_| by_region).map(ToString::to_string).collect(),
+        unprobed: !is_probed,
     }
+}
+
+fn first<T: ToString>(deciders: &[T]) -> Vec<String> {
+    deciders.iter().take(DECIDERS_MAX).map(ToString::to_string).collect()
 }
 
 /// A record as `dig` shows it: names end with a dot.

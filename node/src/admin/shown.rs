@@ -30,7 +30,7 @@ impl<'a> Shown<'a> {
             status: self.profile_status(profile.id).into(),
             since_ms: health.map(|health| health.since.0).unwrap_or_default(),
             routing: v1::Routing::from(profile.routing).into(),
-            endpoints: profile.endpoints.iter().map(|endpoint| self.endpoint(endpoint)).collect(),
+            endpoints: profile.endpoints.iter().map(|endpoint| self.endpoint(profile, endpoint)).collect(),
             revision: profile.revision.0,
         }
     }
@@ -40,7 +40,8 @@ impl<'a> Shown<'a> {
         self.state.profile_health.get(&id).map(|health| health.status.into()).unwrap_or_default()
     }
 
-    fn endpoint(&self, endpoint: &Endpoint) -> v1::EndpointStatus {
+    fn endpoint(&self, profile: &Profile, endpoint: &Endpoint) -> v1::EndpointStatus {
+        let is_probed = self.state.is_probed(profile, endpoint);
         let health = self.state.health.get(&endpoint.id).map(AsRef::as_ref);
         v1::EndpointStatus {
             name: endpoint.name.to_string(),
@@ -48,7 +49,8 @@ impl<'a> Shown<'a> {
             status: health.map(|health| v1::Status::from(health.status)).unwrap_or_default().into(),
             since_ms: health.map(|health| health.since.0).unwrap_or_default(),
             stale_since_ms: health.and_then(|health| health.stale_since).map(|since| since.0),
-            regions: self.regions(health.map(|health| self.verdicts(health)).unwrap_or_default()),
+            regions: self.regions(health.map(|health| self.verdicts(health)).unwrap_or_default(), is_probed),
+            unprobed: !is_probed,
         }
     }
 
@@ -59,9 +61,14 @@ impl<'a> Shown<'a> {
         }))
     }
 
-    /// `regions`, which are in the order of their names, and between them the manned ones that have said nothing.
-    pub(super) fn regions(&self, mut regions: Vec<RegionalVerdict>) -> Vec<v1::RegionalVerdict> {
-        for region in &self.manned {
+    /// `regions`, which are in the order of their names, and, of an endpoint that is probed, between them the manned ones
+    /// that have said nothing.
+    pub(super) fn regions(
+        &self,
+        mut regions: Vec<RegionalVerdict>,
+        is_probed: bool,
+    ) -> Vec<v1::RegionalVerdict> {
+        for region in self.manned.iter().filter(|_| is_probed) {
             if let Err(place) = regions.binary_search_by(|found| found.region.cmp(region)) {
                 let silent = RegionalVerdict { region: (*region).clone(), verdict: None, agents: Vec::new() };
                 regions.insert(place, silent);

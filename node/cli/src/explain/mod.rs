@@ -1,8 +1,10 @@
 //! `waymark explain`: what a query would be answered, and why (RTE-15).
 
+mod profile;
 mod shown;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use waymark_proto::admin::v1::ExplainRequest;
 use waymark_proto::admin::v1::answers_client::AnswersClient;
 
@@ -20,10 +22,10 @@ pub(crate) struct Question {
     /// The name that is asked for.
     name: String,
     /// The type that is asked for, as in A, AAAA, NS or TYPE65.
-    #[arg(long = "type", value_name = "TYPE", default_value = "A")]
+    #[arg(long = "type", value_name = "TYPE", default_value = "A", value_parser = NonEmptyStringValueParser::new())]
     record_type: String,
     /// The client: an address, or a network that the resolver tells of (EDNS client subnet) [default: 127.0.0.1].
-    #[arg(long, value_name = "IP[/BITS]")]
+    #[arg(long, value_name = "IP[/BITS]", value_parser = NonEmptyStringValueParser::new())]
     from: Option<String>,
     /// Ask this member, by its name or number; else the first that answers.
     #[arg(long, value_name = "M")]

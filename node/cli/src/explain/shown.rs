@@ -2,12 +2,11 @@
 
 use std::fmt::Write;
 
-use comfy_table::Cell;
 use serde::Serialize;
 use waymark_proto::admin::v1 as wire;
 
-use crate::output::verdicts::{self, Region};
-use crate::output::{Shown, Style, table, words};
+use super::profile::Profile;
+use crate::output::{Shown, Style, table};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -22,6 +21,8 @@ pub(super) struct Explanation {
     applied: u64,
     client: String,
     client_from: String,
+    /// Why the client subnet that was asked with does not count; null if it does, or if there was none.
+    subnet_ignored: Option<String>,
     /// Null if nobody knows where the client is.
     location: Option<String>,
     /// Null if no row of the latency table holds the client.
@@ -41,35 +42,6 @@ struct Record {
     ttl: u32,
     r#type: String,
     data: String,
-}
-
-#[derive(Debug, Serialize)]
-struct Profile {
-    profile: String,
-    revision: u64,
-    routing: String,
-    status: String,
-    pool: String,
-    /// How many nested levels below the profile that answers for the name.
-    depth: u32,
-    /// In the order in which they are answered.
-    chosen: Vec<String>,
-    rule: String,
-    draw: u64,
-    endpoints: Vec<Endpoint>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Endpoint {
-    name: String,
-    target: String,
-    in_pool: bool,
-    reason: String,
-    status: String,
-    priority: u32,
-    weight: u32,
-    regions: Vec<Region>,
 }
 
 impl From<wire::Explanation> for Explanation {
@@ -92,6 +64,7 @@ impl From<wire::Explanation> for Explanation {
             location,
             latency_row,
             scope,
+            subnet_ignored,
         } = message;
         let filled = |text: String| Some(text).filter(|text| !text.is_empty());
         let records = |records: Vec<wire::AnswerRecord>| records.into_iter().map(Into::into).collect();
@@ -105,6 +78,7 @@ impl From<wire::Explanation> for Explanation {
             applied,
             client,
             client_from,
+            subnet_ignored: filled(subnet_ignored),
             location: filled(location),
             latency_row: filled(latency_row),
             scope,
@@ -124,97 +98,6 @@ impl From<wire::AnswerRecord> for Record {
     }
 }
 
-impl From<wire::ProfileExplanation> for Profile {
-    fn from(message: wire::ProfileExplanation) -> Self {
-        let wire::ProfileExplanation {
-            profile,
-            revision,
-            routing,
-            status,
-            pool,
-            endpoints,
-            chosen,
-            rule,
-            draw,
-            depth,
-        } = message;
-        Self {
-            profile,
-            revision,
-            routing: words::routing(routing),
-            status: words::profile_status(status),
-            pool,
-            depth,
-            chosen,
-            rule,
-            draw,
-            endpoints: endpoints.into_iter().map(Into::into).collect(),
-        }
-    }
-}
-
-impl From<wire::EndpointExplanation> for Endpoint {
-    fn from(message: wire::EndpointExplanation) -> Self {
-        let wire::EndpointExplanation { name, target, in_pool, reason, status, regions, priority, weight } =
-            message;
-        Self {
-            name,
-            target,
-            in_pool,
-            reason,
-            status: words::endpoint_status(status),
-            priority,
-            weight,
-            regions: regions.into_iter().map(Into::into).collect(),
-        }
-    }
-}
-
-impl Profile {
-    fn text(&self, style: &Style) -> String {
-        let pairs = [
-            ("profile", self.heading()),
-            ("routing", self.routing.clone()),
-            ("status", self.status.clone()),
-            ("pool", self.pool.clone()),
-            ("rule", self.rule.clone()),
-            ("draw", self.draw.to_string()),
-            ("chosen", if self.chosen.is_empty() { "none".to_owned() } else { self.chosen.join(", ") }),
-        ];
-        let reasons: String = self
-            .endpoints
-            .iter()
-            .map(|endpoint| format!("{} is {}\n", endpoint.name, endpoint.reason))
-            .collect();
-        let table = self.endpoints_table(style);
-        format!("{}\n{table}\n{reasons}", table::pairs(style, &pairs))
-    }
-
-    fn heading(&self) -> String {
-        let level = if self.depth == 0 { String::new() } else { format!(", nested {} deep", self.depth) };
-        format!("{} (revision {}{level})", self.profile, self.revision)
-    }
-
-    /// Only the number that the routing looks at is shown.
-    fn endpoints_table(&self, style: &Style) -> String {
-        let is_weighted = self.routing == "weighted";
-        let number = if is_weighted { "WEIGHT" } else { "PRIORITY" };
-        let mut shown = table::table(style, &["", "ENDPOINT", "TARGET", number, "STATUS", "REGIONS"]);
-        for endpoint in &self.endpoints {
-            let is_chosen = self.chosen.contains(&endpoint.name);
-            shown.add_row([
-                Cell::new(if is_chosen { "→" } else { "" }),
-                Cell::new(&endpoint.name),
-                Cell::new(&endpoint.target),
-                Cell::new(if is_weighted { endpoint.weight } else { endpoint.priority }),
-                table::judged(&endpoint.status, style),
-                Cell::new(verdicts::line(&endpoint.regions)),
-            ]);
-        }
-        table::finish(shown)
-    }
-}
-
 /// Records as a zone file has them.
 fn section(text: &mut String, title: &str, records: &[Record]) {
     if records.is_empty() {
@@ -228,6 +111,12 @@ fn section(text: &mut String, title: &str, records: &[Record]) {
 }
 
 impl Explanation {
+    /// The client, where it comes from, and why not from the client subnet that was asked with.
+    fn client(&self) -> String {
+        let ignored = self.subnet_ignored.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
+        format!("{} ({}{ignored})", self.client, self.client_from)
+    }
+
     /// The response code and the reason, which names the code itself where nothing is answered.
     fn answer(&self) -> String {
         let (rcode, reason) = (&self.rcode, &self.reason);
@@ -248,7 +137,7 @@ impl Shown for Explanation {
             ("answer", self.answer()),
             ("zone", self.zone.clone().unwrap_or_else(|| "none of ours".to_owned())),
             ("member", format!("{}, at log entry {}", self.member, self.applied)),
-            ("client", format!("{} ({})", self.client, self.client_from)),
+            ("client", self.client()),
             ("location", self.location.clone().unwrap_or_else(|| "unknown".to_owned())),
             ("latency row", self.latency_row.clone().unwrap_or_else(|| "none".to_owned())),
             ("scope", self.scope.map_or_else(|| "not asked for".to_owned(), |scope| format!("/{scope}"))),
@@ -306,6 +195,7 @@ mod tests {
             applied: 34,
             client: "198.51.100.7".into(),
             client_from: "source".into(),
+            subnet_ignored: "client subnet 10.2.3.0/24 ignored: the zone has --ecs off".into(),
             rcode: "NOERROR".into(),
             answers: vec![record],
             profiles: vec![profile],
@@ -315,7 +205,7 @@ mod tests {
         for word in [
             "tm.example.com",
             "m1, at log entry 34",
-            "198.51.100.7 (source)",
+            "198.51.100.7 (source; client subnet 10.2.3.0/24 ignored: the zone has --ecs off)",
             "web (revision 12)",
             "the lowest priority",
             "77",

@@ -54,6 +54,15 @@ pub(crate) fn pairs(style: &Style, pairs: &[(&str, String)]) -> String {
     finish(table)
 }
 
+/// Most values of a list that a column has room for.
+const FEW: usize = 3;
+
+/// The first of `values`: a column is no place for hundreds.
+pub(crate) fn few(values: &[String]) -> String {
+    let more = if values.len() > FEW { " and more" } else { "" };
+    format!("{}{more}", values[..values.len().min(FEW)].join(", "))
+}
+
 /// A cell that stands out.
 pub(crate) fn emphasized(text: &str, style: &Style) -> Cell {
     if style.color { Cell::new(text).add_attribute(Attribute::Bold) } else { Cell::new(text) }

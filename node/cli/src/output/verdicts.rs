@@ -83,6 +83,9 @@ impl Agent {
 /// The class of trouble of an agent's own, which never counts (PRB-9).
 const OWN_TROUBLE: &str = "agent";
 
+/// What stands in the place of the regions of an endpoint that no agent probes (PRB-11).
+pub(crate) const NOT_PROBED: &str = "not probed";
+
 /// One line for each agent, with its region in front: what `endpoint show` has room for.
 pub(crate) fn lines(regions: &[Region]) -> Vec<(String, String)> {
     let of_region = |region: &Region| -> Vec<(String, String)> {
@@ -96,7 +99,10 @@ pub(crate) fn lines(regions: &[Region]) -> Vec<(String, String)> {
 }
 
 /// All of them in one line: `eu up, us down (4 × timeout)`.
-pub(crate) fn line(regions: &[Region]) -> String {
+pub(crate) fn line(regions: &[Region], is_probed: bool) -> String {
+    if !is_probed {
+        return NOT_PROBED.to_owned();
+    }
     let region = |region: &Region| {
         let troubles: Vec<String> = region.agents.iter().filter_map(Agent::trouble).collect();
         let troubles =
@@ -130,7 +136,8 @@ mod tests {
             region("ap", wire::Verdict::Unspecified, vec![]),
         ]
         .map(Region::from);
-        assert_eq!(line(&regions), "eu up, us down (4 × status 503), ap unknown");
+        assert_eq!(line(&[], false), "not probed");
+        assert_eq!(line(&regions, true), "eu up, us down (4 × status 503), ap unknown");
     }
 
     #[test]
@@ -144,7 +151,7 @@ mod tests {
         };
         let region = wire::RegionalVerdict { region: "eu".into(), agents: vec![agent], ..Default::default() };
         let regions = [Region::from(region)];
-        assert_eq!(line(&regions), format!("eu unknown (eu-1 cannot probe it: {refused})"));
+        assert_eq!(line(&regions, true), format!("eu unknown (eu-1 cannot probe it: {refused})"));
         let told = ("eu unknown".to_owned(), format!("eu-1: unknown; agent ({refused})"));
         assert_eq!(lines(&regions), [told]);
     }

@@ -48,8 +48,9 @@ pub use service::{Service, ServicePatch};
 pub use span::{Span, SpanFault};
 pub use time::{LogIndex, Revision, Timestamp};
 pub use validate::{
-    EndpointDraft, NameServerDraft, Surroundings, validate_agent, validate_endpoints, validate_name_servers,
-    validate_place_name, validate_profile, validate_region, validate_settings, validate_zone, warn_profile,
+    EndpointDraft, NameServerDraft, Surroundings, UnreadMappings, validate_agent, validate_endpoints,
+    validate_name_servers, validate_place_name, validate_profile, validate_region, validate_settings,
+    validate_zone, warn_profile,
 };
 pub use violation::{Violation, Violations, nearest, quote, shorten};
 pub use zone::{NameServer, Zone, ZonePatch};

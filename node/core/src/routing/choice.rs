@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::question::{Question, Ruling};
 use super::{
-    Absence, ChoiceDetails, Chosen, Client, EndpointStanding, Passed, Pool, Trace, geographic, mix,
+    Absence, ChoiceDetails, Chosen, Client, EndpointStanding, Passed, Pool, Standing, Trace, geographic, mix,
     multivalue, performance, priority, subnet, weighted,
 };
 use crate::model::{RecordType, Routing, Span, profile_limits::NESTING_MAX};
@@ -135,8 +135,10 @@ fn both(one: Span, other: Span) -> Span {
 
 fn details(question: &Question<'_>, ruling: &Ruling, record_type: RecordType, depth: u32) -> ChoiceDetails {
     let Question { plan, pool, draw, .. } = question;
-    let standing =
-        |position| EndpointStanding { standing: pool.standing(position), reason: pool.reason(position) };
+    let standing = |position| EndpointStanding {
+        standing: pool.standing(position),
+        reason: reason(question, ruling, position),
+    };
     let rule = match &ruling.chosen {
         Ok(chosen) => rule(question, chosen),
         Err(absence) => format!("nobody: {}", absence.reason(plan, record_type)),
@@ -148,6 +150,18 @@ fn details(question: &Question<'_>, ruling: &Ruling, record_type: RecordType, de
         chosen: ruling.chosen.iter().flat_map(Chosen::positions).collect(),
         rule,
         draw: *draw,
+    }
+}
+
+/// Why the endpoint at `position` is in the pool or not; under the methods that ask the one endpoint that the client
+/// belongs to, why it was asked or not, unless it cannot serve at all.
+fn reason(question: &Question<'_>, ruling: &Ruling, position: usize) -> String {
+    let can_serve =
+        matches!(question.pool.standing(position), Standing::In | Standing::BestEffort | Standing::Degraded);
+    match question.plan.profile.routing {
+        Routing::Geographic if can_serve => geographic::reason(question, position),
+        Routing::Subnet if can_serve => subnet::reason(question, ruling, position),
+        _ => question.pool.reason(position),
     }
 }
 

@@ -14,6 +14,7 @@
 //!
 //! Disabled endpoints have no places and no subnets: [`crate::state::Plan`] leaves them out.
 
+use super::elsewhere::elsewhere;
 use super::question::{Question, Ruling};
 use super::{Absence, Chosen, Standing};
 use crate::model::{Place, PlaceSet};
@@ -71,5 +72,34 @@ pub(super) fn rule(question: &Question<'_>) -> String {
             )
         }
         None => format!("geographic: {whereabouts}, which no endpoint has"),
+    }
+}
+
+/// Why the endpoint at `position`, which could serve, was asked or not, in one line. The first row that applies:
+///
+/// | the endpoint that was asked | this endpoint | reason |
+/// |---|---|---|
+/// | this one | – | asked |
+/// | owns the client's subnet | – | not asked: the other has the subnet |
+/// | – | has a place around the client's, WORLD included | not asked: the other has one that is nearer |
+/// | – | else | not asked: the client is elsewhere |
+pub(super) fn reason(question: &Question<'_>, position: usize) -> String {
+    let (plan, address) = (question.plan, question.client.address);
+    let place = question.view.locator.locate(address).map_or(Place::WORLD, |location| location.place);
+    let (span, owner) = plan.subnets.get(address);
+    let planned = &plan.endpoints[position];
+    let around = place.ancestors().find(|around| planned.endpoint.geo.contains(around));
+    match (owner.copied().or_else(|| plan.mapped(place)), around) {
+        (Some(asked), _) if asked == position => {
+            format!("asked: it has the client, whatever its health ({})", planned.status.as_str())
+        }
+        (Some(asked), _) if owner.is_some() => {
+            format!("not asked: the subnet {span} is set for '{}'", plan.endpoints[asked].endpoint.name)
+        }
+        (Some(asked), Some(around)) => format!(
+            "not asked: it has {around}, but '{}' has a place that is closer to the client's",
+            plan.endpoints[asked].endpoint.name
+        ),
+        (_, _) => elsewhere(&planned.endpoint.geo),
     }
 }

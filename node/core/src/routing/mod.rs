@@ -4,6 +4,7 @@ mod absence;
 mod choice;
 mod chosen;
 mod client;
+mod elsewhere;
 mod geographic;
 mod mixer;
 mod multivalue;

@@ -2,7 +2,7 @@
 
 use super::Passed;
 use crate::health::EndpointStatus;
-use crate::model::{RecordType, Target};
+use crate::model::{EndpointKind, RecordType, Target};
 use crate::state::{Plan, PlannedEndpoint};
 
 /// What a pool is made of.
@@ -149,7 +149,7 @@ impl<'a> Pool<'a> {
             },
             (Standing::Disabled, _) => "out: disabled by the operator".to_owned(),
             (Standing::Inactive, _) => "out: its profile is disabled".to_owned(),
-            (Standing::Stopped, _) => "out: stopped by what it stands for".to_owned(),
+            (Standing::Stopped, _) => stopped(&planned.endpoint.kind),
             (Standing::Type, _) => match &planned.target {
                 None => format!("out: nobody in its profile can answer {record_type}"),
                 Some(Target::V6(_)) => format!("out: an IPv6 address cannot answer {record_type}"),
@@ -157,6 +157,17 @@ impl<'a> Pool<'a> {
             },
             (Standing::Passed, _) => "out: its profile has nobody for this client".to_owned(),
         }
+    }
+}
+
+/// What an endpoint that is Stopped was stopped by: what it stands for (STA-8, STA-10).
+fn stopped(kind: &EndpointKind) -> String {
+    match kind {
+        EndpointKind::Service(service) => format!("out: service '{service}' is stopped"),
+        EndpointKind::Nested(child) => {
+            format!("out: profile '{}' is disabled, or has no enabled endpoint", child.profile)
+        }
+        EndpointKind::External(_) => "out: stopped".to_owned(),
     }
 }
 
@@ -241,14 +252,16 @@ mod tests {
 
     #[test]
     fn rte_15_reasons_are_one_line_for_the_engineer_on_call() {
-        let plan = plan(&[
+        let mut plan = plan(&[
             ("192.0.2.1", Degraded),
             ("192.0.2.2", Online),
             ("2001:db8::1", Online),
             ("192.0.2.3", Disabled),
+            ("192.0.2.4", Stopped),
         ]);
+        plan.endpoints[4].endpoint.kind = EndpointKind::Service("shop".into());
         let pool = Pool::of(&plan, RecordType::A, Passed::default());
-        let reasons: Vec<String> = (0..4).map(|position| pool.reason(position)).collect();
+        let reasons: Vec<String> = (0..5).map(|position| pool.reason(position)).collect();
         assert_eq!(
             reasons,
             [
@@ -256,6 +269,7 @@ mod tests {
                 "in: Online",
                 "out: an IPv6 address cannot answer A",
                 "out: disabled by the operator",
+                "out: service 'shop' is stopped",
             ]
         );
     }

@@ -13,6 +13,7 @@
 //! | Stopped, or none | Stopped, or unable to answer the type | nobody, and the trace says why of both |
 //! | Stopped, or none | none | nobody |
 
+use super::elsewhere::elsewhere;
 use super::question::{Question, Ruling};
 use super::{Absence, Chosen, Standing};
 use crate::health::EndpointStatus;
@@ -74,10 +75,10 @@ pub(super) fn rule(question: &Question<'_>, chosen: &Chosen) -> String {
     let chosen = chosen.positions().next();
     match (owner, chosen) {
         (Some(owner), Some(chosen)) if *owner == chosen => {
-            format!("subnet: the client is in {span}, which is '{}''s", name(chosen))
+            format!("subnet: the client is in {span}, a range of '{}'", name(chosen))
         }
         (Some(owner), Some(chosen)) => format!(
-            "subnet: the client is in {span}, which is '{}''s; that is {}, so '{}', the fallback",
+            "subnet: the client is in {span}, a range of '{}', which is {}; so '{}', the fallback",
             name(*owner),
             plan.endpoints[*owner].status.as_str(),
             name(chosen)
@@ -86,5 +87,37 @@ pub(super) fn rule(question: &Question<'_>, chosen: &Chosen) -> String {
             format!("subnet: the client is in no range, so '{}', the fallback", name(chosen))
         }
         (_, None) => "subnet: nobody".to_owned(),
+    }
+}
+
+/// Why the endpoint at `position`, which could serve, was asked or not, in one line. The first row that applies:
+///
+/// | this endpoint | chosen | reason |
+/// |---|---|---|
+/// | owns the client's range | yes | asked |
+/// | owns the client's range | no | out: the fallback stands in |
+/// | is the fallback | yes | asked |
+/// | is the fallback | no | not asked: the client has an owner |
+/// | any other | – | not asked: the client is elsewhere |
+pub(super) fn reason(question: &Question<'_>, ruling: &Ruling, position: usize) -> String {
+    let plan = question.plan;
+    let planned = &plan.endpoints[position];
+    let status = planned.status.as_str();
+    let is_chosen = ruling.chosen.iter().flat_map(Chosen::positions).any(|chosen| chosen == position);
+    let owner = plan.subnets.get(question.client.address).1.copied();
+    let is_fallback = fallback(question) == Some(position);
+    match (owner, is_chosen) {
+        (Some(owner), true) if owner == position => format!("in: it has the client's range; {status}"),
+        (Some(owner), false) if owner == position => {
+            format!("out: it has the client's range, but is {status}, and the fallback stands in")
+        }
+        (_, true) => format!("in: the fallback; {status}"),
+        (Some(owner), false) if is_fallback => {
+            format!(
+                "not asked: the fallback, and the client is in a range of '{}'",
+                plan.endpoints[owner].endpoint.name
+            )
+        }
+        (_, false) => elsewhere(&planned.endpoint.subnets),
     }
 }

@@ -23,6 +23,17 @@ pub struct EndpointDraft<'a> {
     pub resolved: Resolved<'a>,
     /// Its priority, if it has one.
     pub priority: Option<u32>,
+    /// Which of its mappings are empty only because none of what was given could be read.
+    pub unread: UnreadMappings,
+}
+
+/// Mappings that were given, but of which nothing could be read: that is told of, and they are not missing as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnreadMappings {
+    /// [`Endpoint::geo`].
+    pub geo: bool,
+    /// [`Endpoint::subnets`].
+    pub subnets: bool,
 }
 
 impl<'a> EndpointDraft<'a> {
@@ -36,6 +47,7 @@ impl<'a> EndpointDraft<'a> {
             endpoint,
             resolved: resolve(endpoint),
             priority: Some(endpoint.priority),
+            unread: UnreadMappings::default(),
         };
         endpoints.into_iter().enumerate().map(draft).collect()
     }
@@ -232,6 +244,7 @@ mod tests {
             endpoint,
             resolved: Resolved::default(),
             priority: None,
+            unread: UnreadMappings::default(),
         };
         let drafts = [unread("endpoints[0]", &first), unread("endpoints[1]", &second)];
         let surroundings =

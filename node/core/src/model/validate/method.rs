@@ -50,7 +50,7 @@ fn check_location(draft: &EndpointDraft<'_>, violations: &mut Violations) {
 
 /// SET-15.
 fn check_code(draft: &EndpointDraft<'_>, violations: &mut Violations) {
-    if draft.endpoint.geo.is_empty() {
+    if draft.endpoint.geo.is_empty() && !draft.unread.geo {
         violations
             .add("geo", "is required by the method geographic: at least one code, as in WORLD or GEO-EU");
     }
@@ -58,7 +58,8 @@ fn check_code(draft: &EndpointDraft<'_>, violations: &mut Violations) {
 
 /// SET-16: an endpoint without subnets is the fallback, and there is one at most.
 fn check_fallback(drafts: &[EndpointDraft<'_>], violations: &mut Violations) {
-    let mut without = drafts.iter().filter(|draft| draft.endpoint.subnets.is_empty());
+    let is_without = |draft: &&EndpointDraft<'_>| draft.endpoint.subnets.is_empty() && !draft.unread.subnets;
+    let mut without = drafts.iter().filter(is_without);
     let Some(fallback) = without.next() else { return };
     for draft in without {
         violations.within(&draft.path, |violations| {

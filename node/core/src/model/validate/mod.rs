@@ -9,7 +9,7 @@ mod name;
 mod profile;
 mod zone;
 
-pub use endpoint::{EndpointDraft, Surroundings, validate_endpoints};
+pub use endpoint::{EndpointDraft, Surroundings, UnreadMappings, validate_endpoints};
 pub use name::{validate_agent, validate_place_name, validate_region};
 pub use profile::{validate_profile, validate_settings, warn_profile};
 pub use zone::{NameServerDraft, validate_name_servers, validate_zone};

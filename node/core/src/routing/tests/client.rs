@@ -64,6 +64,53 @@ fn rte_8_a_and_aaaa_never_lead_to_different_places() {
     assert_eq!((answer_for(&view, FR), aaaa(FR)), ("NODATA".into(), "2001:db8:ff::1".into()));
 }
 
+/// What is said of each endpoint of the first profile.
+fn reasons_for(view: &View, client: &str) -> Vec<String> {
+    let profile = decide_for(view, client).profiles.remove(0);
+    profile.endpoints.into_iter().map(|endpoint| endpoint.reason).collect()
+}
+
+#[test]
+fn rte_15_geographic_says_who_was_asked_and_why_the_others_were_not() {
+    let worldwide = reasons_for(&geographic(Online, Degraded, Online), FR);
+    assert_eq!(
+        worldwide,
+        [
+            "not asked: it has WORLD, but 'e2' has a place that is closer to the client's",
+            "asked: it has the client, whatever its health (Degraded)",
+            "not asked: none of DE, US-CA is where the client is",
+        ]
+    );
+    // Nobody has the client, so nobody reads as if he could have answered.
+    let nobody = reasons_for(&geographic(Disabled, Online, Online), NOWHERE);
+    assert_eq!(nobody[0], "out: disabled by the operator");
+    assert_eq!(nobody[1], "not asked: GEO-EU is not where the client is");
+    assert!(nobody.iter().all(|reason| !reason.starts_with("in: ")), "{nobody:?}");
+}
+
+#[test]
+fn rte_15_subnet_says_who_was_asked_and_why_the_others_were_not() {
+    assert_eq!(
+        reasons_for(&subnets(Online, Some(Online)), DE),
+        [
+            "in: it has the client's range; Online",
+            "not asked: 2001:db8:1::/48 is not where the client is",
+            "not asked: the fallback, and the client is in a range of 'e1'",
+        ]
+    );
+    assert_eq!(
+        reasons_for(&subnets(Degraded, Some(Online)), DE),
+        [
+            "out: it has the client's range, but is Degraded, and the fallback stands in",
+            "not asked: 2001:db8:1::/48 is not where the client is",
+            "in: the fallback; Online",
+        ]
+    );
+    let nobody = reasons_for(&subnets(Online, None), NOWHERE);
+    assert_eq!(nobody[0], "not asked: 198.51.100.0/24 is not where the client is");
+    assert!(nobody.iter().all(|reason| reason.starts_with("not asked: ")), "{nobody:?}");
+}
+
 fn subnets(owner: EndpointStatus, fallback: Option<EndpointStatus>) -> View {
     let mut endpoints: Vec<Sketch> = vec![
         ("192.0.2.1", owner, |endpoint| endpoint.subnets = vec![span("198.51.100.0/24")]),

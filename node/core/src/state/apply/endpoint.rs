@@ -11,8 +11,8 @@ use super::step::Step;
 use super::warn::warn_of_endpoint;
 use crate::model::{
     Caseless, Edit, Endpoint, EndpointDraft, EndpointId, EndpointKind, EndpointPatch, Name, Profile,
-    Resolved, Revision, Surroundings, Target, Violations, parse_target, profile_limits as limits, quote,
-    validate_endpoints,
+    Resolved, Revision, Surroundings, Target, UnreadMappings, Violations, parse_target,
+    profile_limits as limits, quote, validate_endpoints,
 };
 use crate::state::{Rejection, State};
 
@@ -116,6 +116,7 @@ pub(super) struct Reading {
     endpoint: Endpoint,
     /// Is its kind what was wished? Else something else stands in its place.
     is_kind_read: bool,
+    unread: UnreadMappings,
     /// Its priority, as long as it has one.
     pub(super) priority: Option<u32>,
 }
@@ -127,7 +128,13 @@ impl Reading {
             true => state.resolve(&self.endpoint),
             false => Resolved { target: None, location: self.endpoint.location.as_ref() },
         };
-        EndpointDraft { path, endpoint: &self.endpoint, resolved, priority: self.priority }
+        EndpointDraft {
+            path,
+            endpoint: &self.endpoint,
+            resolved,
+            priority: self.priority,
+            unread: self.unread,
+        }
     }
 
     /// The endpoint, once nothing was found wrong with it.
@@ -165,12 +172,12 @@ pub(super) fn read_endpoint(
         Edit::Clear => endpoint.location = None,
         Edit::Set(text) => endpoint.location = Some(read_location(step, text, violations)),
     }
-    read_mapping(&mut endpoint, fields, violations);
+    let unread = read_mapping(&mut endpoint, fields, violations);
     let was_always_served = before.is_some_and(|before| before.always_serve);
     if endpoint.always_serve && !was_always_served && !endpoint.enabled {
         violations.add("always_serve", "can be switched on only while the endpoint is enabled");
     }
-    Reading { endpoint, is_kind_read, priority }
+    Reading { endpoint, is_kind_read, unread, priority }
 }
 
 /// A new endpoint with nothing in it. Kind and priority stand for what is still to be read.

@@ -3,10 +3,16 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use crate::model::{Edit, Endpoint, EndpointPatch, Span, Violations, profile_limits as limits};
+use crate::model::{
+    Edit, Endpoint, EndpointPatch, Span, UnreadMappings, Violations, profile_limits as limits,
+};
 
 /// Carries the wish for codes and subnets out on `endpoint`, and notes what cannot be read.
-pub(super) fn read_mapping(endpoint: &mut Endpoint, fields: &EndpointPatch, violations: &mut Violations) {
+pub(super) fn read_mapping(
+    endpoint: &mut Endpoint,
+    fields: &EndpointPatch,
+    violations: &mut Violations,
+) -> UnreadMappings {
     match &fields.geo {
         Edit::Keep => {}
         Edit::Clear => endpoint.geo.clear(),
@@ -19,6 +25,14 @@ pub(super) fn read_mapping(endpoint: &mut Endpoint, fields: &EndpointPatch, viol
             endpoint.subnets = merged(read_all("subnets", texts, limits::SUBNETS_MAX, violations));
         }
     }
+    UnreadMappings {
+        geo: is_given(&fields.geo) && endpoint.geo.is_empty(),
+        subnets: is_given(&fields.subnets) && endpoint.subnets.is_empty(),
+    }
+}
+
+fn is_given(edit: &Edit<Vec<String>>) -> bool {
+    matches!(edit, Edit::Set(texts) if !texts.is_empty())
 }
 
 /// Reads each of `texts`, up to the most that there may be.

@@ -134,6 +134,28 @@ fn val_1_a_lone_endpoint_is_judged_beside_the_others() {
     );
 }
 
+/// SET-15, SET-16: what was given and could not be read is told of once, and is not missing as well.
+#[test]
+fn val_1_a_mapping_that_cannot_be_read_is_not_missing() {
+    let mut cluster = Cluster::with_web(0);
+    let method = |routing| update_profile(ProfilePatch { routing: Edit::Set(routing), ..Default::default() });
+    let mapped = |last: u8, geo: &[&str], subnets: &[&str]| {
+        let list = |texts: &[&str]| match texts {
+            [] => Edit::Keep,
+            texts => Edit::Set(texts.iter().map(|text| (*text).to_owned()).collect()),
+        };
+        EndpointPatch { geo: list(geo), subnets: list(subnets), ..target(&format!("192.0.2.{last}")) }
+    };
+    cluster.apply(method(Routing::Geographic)).unwrap();
+    let told = faults(cluster.apply(add_endpoint("e1", mapped(1, &["DEU"], &[]))));
+    assert!(told.len() == 1 && told[0].starts_with("geo[0]: 'DEU'"), "{told:?}");
+    assert_eq!(faults(cluster.apply(add_endpoint("e1", mapped(1, &[], &[])))).len(), 1);
+    cluster.apply(method(Routing::Subnet)).unwrap();
+    cluster.apply(add_endpoint("rest", mapped(1, &[], &[]))).unwrap();
+    let told = faults(cluster.apply(add_endpoint("e2", mapped(2, &[], &["10.0.0.1/8"]))));
+    assert!(told.len() == 1 && told[0].starts_with("subnets[0]: "), "{told:?}");
+}
+
 #[test]
 fn set_21_a_profile_of_one_endpoint_may_change_its_kind() {
     let mut cluster = Cluster::with_web(1);
