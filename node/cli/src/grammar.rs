@@ -15,8 +15,9 @@ use crate::{agent, cluster, endpoint, events, explain, latency, profile, region,
     version,
     max_term_width = 110,
     after_help = "Examples:\n  waymark status --watch\n  waymark explain web.tm.example.com --type A\n\n\
-Exit codes: 0 done, 1 failed or refused, 3 not found, 4 not allowed, 5 needs --yes, 6 changed meanwhile (--if-revision),\n\
-7 no member or no leader reachable, 9 timed out and the outcome of a change is unknown, 64 wrong command line."
+Exit codes:\n  0   done\n  1   failed or refused\n  3   not found\n  4   not allowed\n  5   needs --yes\n  \
+6   changed meanwhile (--if-revision)\n  7   no member or no leader reachable\n  \
+9   timed out, and the outcome of a change is unknown\n  64  wrong command line"
 )]
 pub(crate) struct Cli {
     #[command(flatten)]

@@ -22,7 +22,7 @@ pub(crate) enum Verb {
     /// Register a service, or change the fields that are named of one.
     #[command(
         after_help = "Examples:\n  waymark service register shop-eu --target shop.eu.example.net --location eu-central\n  \
-waymark service register shop-eu --target 192.0.2.10"
+waymark service register shop-eu --target 192.0.2.10 --unset location"
     )]
     Register {
         /// The service's name.
@@ -33,6 +33,9 @@ waymark service register shop-eu --target 192.0.2.10"
         /// The region in which it runs.
         #[arg(long, value_name = "REGION")]
         location: Option<String>,
+        /// A field that goes back to its default.
+        #[arg(long, value_name = "FIELD", value_parser = UNSET.map(|(word, _)| word))]
+        unset: Vec<String>,
         /// Only if it is at this revision.
         #[arg(long, value_name = "R")]
         if_revision: Option<u64>,
@@ -65,6 +68,8 @@ waymark service register shop-eu --target 192.0.2.10"
     Delete(Name),
 }
 
+const UNSET: [(&str, &str); 1] = [("location", "location")];
+
 /// A service by its name.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Name {
@@ -78,8 +83,16 @@ pub(crate) struct Name {
 /// Carries the verb out.
 pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
     match verb {
-        Verb::Register { name, target, location, if_revision } => {
-            register(name, target, location, if_revision, session).await
+        Verb::Register { name, target, location, unset, if_revision } => {
+            let mut mask = Mask::default();
+            let service = wire::Service {
+                name,
+                target: mask.take("target", target).unwrap_or_default(),
+                location: mask.take("location", location),
+                ..wire::Service::default()
+            };
+            mask.unset(&unset, &UNSET)?;
+            register(service, mask, if_revision, session).await
         }
         Verb::List => list(session).await,
         Verb::Show { name } => show(name, session).await,
@@ -90,20 +103,17 @@ pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure
 }
 
 async fn register(
-    name: String,
-    target: Option<String>,
-    location: Option<String>,
+    service: wire::Service,
+    mask: Mask,
     if_revision: Option<u64>,
     session: &Session,
 ) -> Result<String, Failure> {
-    let mut mask = Mask::default();
-    let service = wire::Service {
-        name: name.clone(),
-        target: mask.take("target", target).unwrap_or_default(),
-        location: mask.take("location", location),
-        ..wire::Service::default()
-    };
-    let update_mask: Option<FieldMask> = mask.finish()?;
+    let name = service.name.clone();
+    let update_mask: Option<FieldMask> = mask.finish().map_err(|_| {
+        let advice =
+            "a new service needs --target; of one that is there name at least one field, or --unset one";
+        Failure::usage(format!("nothing to register: {advice}"))
+    })?;
     let request =
         RegisterServiceRequest { service: Some(service), update_mask, write: session.write(if_revision) };
     let call = async |at: Attempt| {
@@ -136,13 +146,18 @@ async fn delete(name: Name, session: &Session) -> Result<String, Failure> {
 }
 
 async fn show(name: String, session: &Session) -> Result<String, Failure> {
-    let request = GetRequest { name, read: session.read() };
+    let service = get(&name, session).await?;
+    Ok(session.show(&ServiceList { services: vec![service.into()] }))
+}
+
+/// The service of that name.
+pub(crate) async fn get(name: &str, session: &Session) -> Result<wire::Service, Failure> {
+    let request = GetRequest { name: name.to_owned(), read: session.read() };
     let call = async |at: Attempt| {
         let request = at.request(&request);
         ServicesClient::new(at.channel).get_service(request).await
     };
-    let service = session.client.read(call).await?;
-    Ok(session.show(&ServiceList { services: vec![service.into()] }))
+    session.client.read(call).await
 }
 
 async fn list(session: &Session) -> Result<String, Failure> {

@@ -15,7 +15,7 @@ use crate::client::Attempt;
 use crate::confirm;
 use crate::failure::Failure;
 use crate::session::Session;
-use crate::status;
+use crate::{service, status};
 
 pub(super) async fn add(change: Change, session: &Session) -> Result<String, Failure> {
     let write = session.write(change.if_revision);
@@ -84,8 +84,12 @@ pub(super) async fn show(profile: String, name: String, session: &Session) -> Re
             .await
     };
     let endpoint = session.client.read(call).await?;
+    let service = match endpoint.service.as_str() {
+        "" => None,
+        name => Some(service::get(name, session).await?),
+    };
     let standing = status::standing(&profile, &endpoint.name, session).await?;
-    Ok(session.show(&Endpoint::new(profile, endpoint, standing)))
+    Ok(session.show(&Endpoint::new(profile, endpoint, service, standing)))
 }
 
 pub(super) async fn list(profile: String, session: &Session) -> Result<String, Failure> {

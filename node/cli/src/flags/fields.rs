@@ -45,6 +45,10 @@ const FLAGS: [(&str, &str); 35] = [
 
 /// The flag that sets the field at `path`, as in `monitor.headers[0].value`.
 pub(crate) fn flag_of(path: &str) -> Option<&'static str> {
+    if path.contains(' ') {
+        // A place in a file, whose name may be any word.
+        return None;
+    }
     let segment = |segment: &str| segment.split('[').next().unwrap_or_default().to_owned();
     let segments: Vec<String> = path.split('.').map(segment).collect();
     let known = |segment: &String| FLAGS.iter().find(|(field, _)| field == segment).map(|(_, flag)| *flag);
@@ -129,6 +133,7 @@ mod tests {
             ("name_servers[1].addresses[0]", Some("--ns")),
             ("name", None),
             ("update_mask", None),
+            ("target.csv line 2", None),
         ] {
             assert_eq!(flag_of(path), flag, "{path}");
         }

@@ -20,6 +20,7 @@ use crate::client::Attempt;
 use crate::failure::{Exit, Failure};
 use crate::output::{Shown, Style, table, time};
 use crate::session::Session;
+use file::Latency;
 
 /// What is done to the latency table.
 #[derive(Debug, Subcommand)]
@@ -27,7 +28,7 @@ pub(crate) enum Verb {
     /// List all rows, with the table's digest and date.
     #[command(after_help = "Examples:\n  waymark latency list\n  waymark latency list -o json")]
     List,
-    /// Make the table equal to a file: CSV with the columns network, region and milliseconds, or JSON as `list -o json` prints it.
+    /// Make the table equal to a file: CSV with the columns network, region and milliseconds, or JSON as `latency list -o json` prints it.
     #[command(
         after_help = "Examples:\n  waymark latency import latency.csv\n  waymark latency import measured.json --merge"
     )]
@@ -48,9 +49,6 @@ pub(crate) enum Verb {
         from: IpAddr,
     },
 }
-
-/// A network's milliseconds to each region.
-type Rows = BTreeMap<Network, BTreeMap<String, u32>>;
 
 /// Carries the verb out.
 pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
@@ -80,8 +78,10 @@ const BATCH_LATENCIES_MAX: usize = 10_000;
 /// Sets what is different and, unless rows are to be merged, removes what the file lacks, batch by batch: each batch is
 /// carried out as a whole, and a repetition goes on where a failure ended it.
 async fn import(file: &std::path::Path, merge: bool, session: &Session) -> Result<String, Failure> {
-    let wished = file::read(file)?;
-    let present: Rows = list(session).await?.rows.into_iter().filter_map(Row::parts).collect();
+    let file = file::read(file)?;
+    let wished = &file.rows;
+    let present: BTreeMap<Network, BTreeMap<String, u32>> =
+        list(session).await?.rows.into_iter().filter_map(Row::parts).collect();
     let others = present.keys().filter(|network| !wished.contains_key(network));
     let gone: Vec<String> = others.clone().filter(|_| !merge).map(ToString::to_string).collect();
     let count = wished.len() + others.count() - gone.len();
@@ -89,11 +89,17 @@ async fn import(file: &std::path::Path, merge: bool, session: &Session) -> Resul
         let rule = format!("{count} would be too many; the table has at most {}", LatencyTable::ROWS_MAX);
         return Err(Failure::new(Exit::Refused, format!("rows: {rule}")));
     }
-    let is_other = |(network, row): &(&Network, &BTreeMap<String, u32>)| present.get(network) != Some(row);
+    let is_other = |(network, row): &(&Network, &BTreeMap<String, Latency>)| {
+        !present.get(network).is_some_and(|present| {
+            row.len() == present.len()
+                && row.iter().all(|(region, latency)| present.get(region) == Some(&latency.milliseconds))
+        })
+    };
     let set: Vec<_> = wished.iter().filter(is_other).map(|(network, row)| message(network, row)).collect();
     let (changed, removed) = (set.len(), gone.len());
     for (rows, remove) in batches(set, gone) {
-        update(rows, remove, session).await?;
+        let sent: Vec<String> = rows.iter().map(|row| row.network.clone()).collect();
+        update(rows, remove, session).await.map_err(|failure| file.locate(&sent, failure))?;
     }
     let after = list(session).await?;
     Ok(session.show(&Imported {
@@ -123,10 +129,10 @@ fn batches(set: Vec<wire::LatencyRow>, gone: Vec<String>) -> Vec<(Vec<wire::Late
     batches
 }
 
-fn message(network: &Network, row: &BTreeMap<String, u32>) -> wire::LatencyRow {
-    let latency = |(region, milliseconds): (&String, &u32)| wire::RegionLatency {
+fn message(network: &Network, row: &BTreeMap<String, Latency>) -> wire::LatencyRow {
+    let latency = |(region, latency): (&String, &Latency)| wire::RegionLatency {
         region: region.clone(),
-        milliseconds: *milliseconds,
+        milliseconds: latency.milliseconds,
     };
     wire::LatencyRow { network: network.to_string(), latencies: row.iter().map(latency).collect() }
 }
@@ -206,6 +212,9 @@ impl Shown for Latencies {
             shown.add_row([Cell::new(network), Cell::new(regions.join(", "))]);
         }
         let changed = self.changed.as_deref().unwrap_or("never");
+        if self.rows.is_empty() {
+            return format!("no rows, changed {changed}\n");
+        }
         format!("{}\ndigest {}, changed {changed}\n", table::finish(shown), self.digest)
     }
 }
