@@ -73,7 +73,7 @@ fn run(arguments: &Arguments) {
     let stage = Stage::set();
     stage.introduce();
     if let Some(path) = &arguments.json {
-        let written = std::fs::write(path, stage.describe().to_string());
+        let written = std::fs::write(path, format!("{}\n", stage.describe()));
         written.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
     let deadline = arguments.limit.map(|limit| Instant::now() + limit);

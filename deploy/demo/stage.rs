@@ -100,8 +100,8 @@ impl Stage {
         }
         for (region, place) in REGIONS {
             cli.ok(&format!("region set {region} --at {place}"));
+            self.cluster.start_agent(region);
         }
-        self.cluster.start_agents(&REGIONS.map(|(region, _)| region));
     }
 
     fn all_online(&self) {

@@ -99,8 +99,18 @@ fn ops_1_the_described_demo_serves_and_ends_by_itself() {
     }
     let cli: Vec<&str> =
         described["cli"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
-    let status = Command::new(cli[0]).args(&cli[1..]).args(["status", "-o", "json"]).output().unwrap();
-    assert!(status.status.success());
+    let run = |words: &[&str]| {
+        let output = Command::new(cli[0]).args(&cli[1..]).args(words).args(["-o", "json"]).output().unwrap();
+        assert!(output.status.success(), "{words:?}");
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    run(&["status"]);
+    let regions = run(&["region", "list"])["regions"].as_array().unwrap().clone();
+    let places: std::collections::BTreeSet<String> =
+        regions.iter().map(|region| region["latitude"].to_string()).collect();
+    assert_eq!((regions.len(), places.len()), (3, 3), "three places: {regions:?}");
+    let text = std::fs::read_to_string(demo.directory.path().join("demo.json")).unwrap();
+    assert!(text.ends_with("}\n"), "a file of lines");
 
     let status = demo.child.wait().unwrap();
     let output = std::fs::read_to_string(&demo.output).unwrap();

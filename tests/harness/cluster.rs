@@ -71,9 +71,14 @@ impl Cluster {
     pub fn start_agents(&mut self, regions: &[&str]) {
         for region in regions {
             self.cli().ok(&format!("region set {region} --at 50.1,8.7"));
-            let agent = Agent::start(&format!("a-{region}"), region, &self.urls(), self.directory.path());
-            self.agents.push(agent);
+            self.start_agent(region);
         }
+    }
+
+    /// Starts an agent in `region`, which is declared: `a-REGION`.
+    pub fn start_agent(&mut self, region: &str) {
+        let agent = Agent::start(&format!("a-{region}"), region, &self.urls(), self.directory.path());
+        self.agents.push(agent);
     }
 
     /// What the members that answer say of the cluster.

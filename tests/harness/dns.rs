@@ -26,6 +26,14 @@ pub fn packet(name: &str, kind: &str) -> (u16, Vec<u8>) {
     (id, message.to_vec().expect("a query can be encoded"))
 }
 
+/// What a receiver that waited in vain is told: the system's own word for it says nothing to a person.
+fn no_reply(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => "no reply".to_owned(),
+        _ => format!("no reply: {error}"),
+    }
+}
+
 /// Asks over UDP.
 pub fn ask(member: SocketAddr, name: &str, kind: &str) -> Result<Message, String> {
     let socket = UdpSocket::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
@@ -33,7 +41,7 @@ pub fn ask(member: SocketAddr, name: &str, kind: &str) -> Result<Message, String
     let (id, packet) = packet(name, kind);
     socket.send_to(&packet, member).map_err(|error| error.to_string())?;
     let mut reply = [0; 4096];
-    let length = socket.recv(&mut reply).map_err(|error| format!("no reply: {error}"))?;
+    let length = socket.recv(&mut reply).map_err(|error| no_reply(&error))?;
     let message = Message::from_vec(&reply[..length]).map_err(|error| error.to_string())?;
     if message.metadata.id == id { Ok(message) } else { Err("a reply with another id".into()) }
 }
@@ -58,7 +66,7 @@ pub fn ask_from(member: SocketAddr, name: &str, subnet: &str) -> Result<(Vec<Str
     socket.set_read_timeout(Some(PATIENCE)).map_err(|error| error.to_string())?;
     socket.send_to(&packet, member).map_err(|error| error.to_string())?;
     let mut reply = [0; 4096];
-    let length = socket.recv(&mut reply).map_err(|error| format!("no reply: {error}"))?;
+    let length = socket.recv(&mut reply).map_err(|error| no_reply(&error))?;
     let message = Message::from_vec(&reply[..length]).map_err(|error| error.to_string())?;
     let data = message.answers.iter().map(|record| record.data.to_string()).collect();
     // The option comes back as it was sent, but for the scope in its fourth byte.
@@ -94,5 +102,14 @@ pub fn short(member: SocketAddr, name: &str, kind: &str) -> String {
             let data: Vec<String> = message.answers.iter().map(|record| record.data.to_string()).collect();
             data.join(" ")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_member_that_is_silent_gives_no_reply_and_no_more_words() {
+        let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        assert_eq!(super::short(silent.local_addr().unwrap(), "web.waymark.test", "A"), "no reply");
     }
 }
