@@ -25,6 +25,66 @@ fn every_command_of_the_command_line_page_works() {
     }
 }
 
+/// A step of a page: a command to run, or a question of `dig` and what it is answered.
+#[derive(Debug)]
+enum Step {
+    Run(String),
+    Dig { name: String, subnet: String, answer: String },
+}
+
+/// The commands of `text` and its questions, in their order.
+fn steps(text: &str) -> Vec<Step> {
+    let word = |line: &str, prefix: &str| {
+        line.split(' ').find_map(|word| word.strip_prefix(prefix)).map(str::to_owned)
+    };
+    let mut steps = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(command) = line.strip_prefix("waymark ") {
+            steps.push(Step::Run(command.to_owned()));
+        } else if line.starts_with("$ dig ") {
+            let name = line.split(' ').find(|word| word.ends_with(".waymark.test")).expect("a name").to_owned();
+            let subnet = word(line, "+subnet=").expect("a subnet");
+            let answer = lines.next().expect("an answer").to_owned();
+            steps.push(Step::Dig { name, subnet, answer });
+        }
+    }
+    steps
+}
+
+/// RTE-7, RTE-8, RTE-10, RTE-12, OBJ-6: every command and every answer of docs/routing-by-example.md.
+#[test]
+fn rte_14_routing_works_as_the_page_of_examples_shows() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let mut member = Member::new("m1", directory.path());
+    member.flags = vec!["--dev".into()];
+    member.start();
+    member.ready();
+    let cli = harness::cli::Cli { endpoints: member.url() };
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/routing-by-example.md");
+    let text = std::fs::read_to_string(path).expect("the page is there");
+    let (_, table) = text.split_once("```csv\n").expect("a table of latencies");
+    let (table, _) = table.split_once("```").expect("the block ends");
+    let file = directory.path().join("latency.csv");
+    std::fs::write(&file, table).expect("the table can be written");
+    let steps = steps(&text);
+    let questions = steps.iter().filter(|step| matches!(step, Step::Dig { .. })).count();
+    assert!(steps.len() > 50 && questions > 12, "the page's steps were not found: {steps:?}");
+    for step in steps {
+        match step {
+            Step::Run(command) => {
+                cli.ok(&command.replace("latency.csv", &file.display().to_string()));
+            }
+            Step::Dig { name, subnet, answer } => {
+                let asked = harness::dns::ask_from(member.dns, &format!("{name}."), &subnet).expect("a reply");
+                assert_eq!(asked.0.join(" "), answer, "{name} for {subnet}");
+            }
+        }
+    }
+    let ignored = cli.ok("explain shop.waymark.test --from 10.0.0.0/8");
+    assert!(ignored.contains("client subnet /8"), "the page leaves client subnets on: {ignored}");
+}
+
 /// CLU-1: the commands of docs/cluster.md, with the addresses of real members.
 #[test]
 fn the_commands_of_the_cluster_page_make_a_cluster() {

@@ -61,10 +61,11 @@ fn rte_14_every_member_answers_each_client_alike() {
     let refused = import("198.51.100.7/24,eu,10\n198.51.100.0/24,eu,x\n");
     assert_eq!(refused.code, 1);
     assert!(refused.stderr.contains("did you mean 198.51.100.0/24"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("'x' is no number"), "{}", refused.stderr);
-    let refused = import("198.51.100.0/24,asia,10\n");
+    assert!(refused.stderr.contains("line 3: milliseconds: 'x' is no whole number"), "{}", refused.stderr);
+    let refused = import("198.51.100.0/24,us,10\n198.51.100.0/24,aeu,10\n");
     assert_eq!(refused.code, 1);
-    assert!(refused.stderr.contains("no such region"), "{}", refused.stderr);
+    let expected = "latency.csv line 3: 198.51.100.0/24, aeu: there is no such region; did you mean 'eu'?";
+    assert!(refused.stderr.contains(expected), "{}", refused.stderr);
 
     // By the table of countries that every member carries along.
     cli.ok("profile create map --zone waymark.test --relative-name map --routing geographic");
@@ -88,12 +89,59 @@ fn rte_14_every_member_answers_each_client_alike() {
     cli.ok("service stop shop --wait all");
     everywhere(&cluster, "parent.waymark.test.", "10.0.0.0/8", ("192.0.2.22", Some(0)));
     assert_eq!(cli.json("service show shop")["services"][0]["running"], false);
+    let explained = cli.ok("explain child.waymark.test");
+    assert!(explained.contains("out: service 'shop' is stopped"), "{explained}");
+    assert!(cli.ok("status child").contains("not probed"), "PRB-11");
+    let shown = cli.json("endpoint show child shop");
+    assert_eq!(shown["effective"], serde_json::json!({ "target": "192.0.2.21", "location": "eu" }));
+    assert_eq!(
+        (&shown["status"]["probed"], &shown["status"]["regions"]),
+        (&false.into(), &serde_json::json!([]))
+    );
     let refused = cli.run("service delete shop");
     assert!(refused.code == 1 && refused.stderr.contains("child"), "{}", refused.stderr);
     let refused = cli.run("endpoint add child loop --nested parent");
     assert!(refused.code == 1 && refused.stderr.contains("child → parent → child"), "{}", refused.stderr);
     cli.ok("service start shop --wait all");
     everywhere(&cluster, "parent.waymark.test.", "10.0.0.0/8", ("192.0.2.21", Some(0)));
+}
+
+/// RTE-1, CLI-2: a client subnet that does not count is told of; what is empty or nothing is refused, not guessed at.
+#[test]
+fn rte_1_a_client_subnet_that_is_ignored_is_told_of() {
+    let cluster = Cluster::start(1);
+    let cli = cluster.cli();
+    cli.ok("zone create waymark.test --ns ns1.waymark.test=127.0.0.1 --ecs off");
+    cli.ok("profile create web --zone waymark.test --relative-name web --routing subnet");
+    cli.ok("endpoint add web rest --target 192.0.2.1");
+    let explain = |from: &str| cli.json(&format!("explain web.waymark.test --from {from}"));
+    let told = explain("10.2.3.0/24");
+    assert_eq!(told["subnetIgnored"], "client subnet 10.2.3.0/24 ignored: the zone has --ecs off");
+    assert_eq!((&told["client"], &told["clientFrom"]), (&"127.0.0.1".into(), &"source".into()));
+    let text = cli.ok("explain web.waymark.test --from 10.2.3.0/24");
+    assert!(text.contains("(source; client subnet 10.2.3.0/24 ignored"), "{text}");
+    cli.ok("zone update waymark.test --ecs on");
+    assert_eq!(explain("10.2.3.0/24")["subnetIgnored"], serde_json::Value::Null);
+    let told = explain("0.0.0.0/0")["subnetIgnored"].to_string();
+    assert!(told.contains("client subnet 0.0.0.0/0 ignored: by /0"), "{told}");
+
+    for command in
+        ["explain web.waymark.test --from ''", "explain web.waymark.test --type ''", "status ''", "events ''"]
+    {
+        assert_eq!(cli.run(command).code, 64, "{command}");
+    }
+    assert_eq!(cli.run("events --limit 0").code, 64);
+    let refused = cli.run("service register shop");
+    assert!(
+        refused.code == 64 && refused.stderr.contains("a new service needs --target"),
+        "{}",
+        refused.stderr
+    );
+    cli.ok("region set eu --at 50,9");
+    cli.ok("service register shop --target 192.0.2.7 --location eu");
+    cli.ok("service register shop --unset location");
+    assert_eq!(cli.json("service show shop")["services"][0]["location"], serde_json::Value::Null);
+    assert!(cli.ok("latency list").starts_with("no rows"));
 }
 
 /// SET-1: a live profile goes through all methods again and again, and no query meets an empty answer or NXDOMAIN.
