@@ -43,7 +43,8 @@ fn steps(text: &str) -> Vec<Step> {
         if let Some(command) = line.strip_prefix("waymark ") {
             steps.push(Step::Run(command.to_owned()));
         } else if line.starts_with("$ dig ") {
-            let name = line.split(' ').find(|word| word.ends_with(".waymark.test")).expect("a name").to_owned();
+            let name =
+                line.split(' ').find(|word| word.ends_with(".waymark.test")).expect("a name").to_owned();
             let subnet = word(line, "+subnet=").expect("a subnet");
             let answer = lines.next().expect("an answer").to_owned();
             steps.push(Step::Dig { name, subnet, answer });
@@ -76,7 +77,8 @@ fn rte_14_routing_works_as_the_page_of_examples_shows() {
                 cli.ok(&command.replace("latency.csv", &file.display().to_string()));
             }
             Step::Dig { name, subnet, answer } => {
-                let asked = harness::dns::ask_from(member.dns, &format!("{name}."), &subnet).expect("a reply");
+                let asked =
+                    harness::dns::ask_from(member.dns, &format!("{name}."), &subnet).expect("a reply");
                 assert_eq!(asked.0.join(" "), answer, "{name} for {subnet}");
             }
         }
