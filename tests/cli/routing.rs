@@ -137,12 +137,17 @@ fn rte_1_a_client_subnet_that_is_ignored_is_told_of() {
     let told = explain("0.0.0.0/0")["subnetIgnored"].to_string();
     assert!(told.contains("client subnet 0.0.0.0/0 ignored: by /0"), "{told}");
 
-    for command in
-        ["explain web.waymark.test --from ''", "explain web.waymark.test --type ''", "status ''", "events ''"]
-    {
+    for command in [
+        "explain web.waymark.test --from ''",
+        "explain web.waymark.test --type ''",
+        "status ''",
+        "events ''",
+        "events --limit 0",
+        "endpoint update web rest --nested ''",
+        "endpoint update web rest --service ''",
+    ] {
         assert_eq!(cli.run(command).code, 64, "{command}");
     }
-    assert_eq!(cli.run("events --limit 0").code, 64);
     let refused = cli.run("service register shop");
     assert!(
         refused.code == 64 && refused.stderr.contains("a new service needs --target"),

@@ -1,6 +1,7 @@
 //! The flags of an endpoint, the same at add and update (CLI-1).
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use waymark_core::model::profile_limits;
 use waymark_proto::admin::v1::{self as wire, Header};
 
@@ -18,10 +19,10 @@ pub(crate) struct Change {
     #[arg(long)]
     target: Option<String>,
     /// The profile that is asked in its place.
-    #[arg(long, value_name = "PROFILE")]
+    #[arg(long, value_name = "PROFILE", value_parser = NonEmptyStringValueParser::new())]
     nested: Option<String>,
     /// The registered service that it stands for.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     service: Option<String>,
     /// How many endpoints of the nested profile must be available, 1 or more [default: 1].
     #[arg(long, value_name = "N", value_parser = flags::number(1, u32::MAX))]

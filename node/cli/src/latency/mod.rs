@@ -237,8 +237,9 @@ impl Shown for Imported {
 
     fn text(&self, _style: &Style) -> String {
         let Self { set, removed, unchanged, rows, digest } = self;
+        let digest = if *rows == 0 { String::new() } else { format!(", digest {digest}") };
         format!(
-            "latency table: {set} rows set, {removed} removed, {unchanged} unchanged; {rows} in all, digest {digest}\n"
+            "latency table: {set} rows set, {removed} removed, {unchanged} unchanged; {rows} in all{digest}\n"
         )
     }
 }

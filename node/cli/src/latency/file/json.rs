@@ -49,7 +49,12 @@ impl<'de> Deserialize<'de> for Latencies {
 pub(super) fn read(text: &str, reading: &mut Reading) {
     let table: Table = match serde_json::from_str(text) {
         Ok(table) => table,
-        Err(error) => return reading.fault(format!("line {}", error.line()), error.to_string()),
+        Err(error) => {
+            let told = error.to_string();
+            // The place is told in front.
+            let rule = told.rsplit_once(" at line ").map_or(told.as_str(), |(rule, _)| rule);
+            return reading.fault(format!("line {}", error.line()), rule);
+        }
     };
     for (number, Row { network, latencies: Latencies(latencies) }) in table.rows.into_iter().enumerate() {
         let at = At::Row(number);
@@ -89,6 +94,6 @@ mod tests {
         );
         let mut reading = Reading::of("table.json".to_owned());
         read("{\"rows\": [],\n\"rows\": []}", &mut reading);
-        assert!(reading.faults[0].to_string().starts_with("table.json line 2: duplicate field"));
+        assert_eq!(reading.faults[0].to_string(), "table.json line 2: duplicate field `rows`");
     }
 }
