@@ -13,6 +13,7 @@ pub mod publication;
 pub mod raft;
 pub mod web;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
@@ -22,9 +23,9 @@ use tonic::transport::Server;
 
 use acceptor::BindError;
 use config::{Config, Timers};
+use geo::GeoTables;
 use ingest::{Identity, Ingest};
 use raft::{Compaction, Member, MemberConfig, Membership, OpenError, Proposer, Started, TimerProfile};
-use waymark_core::geo::Locator;
 use web::{Readiness, Web};
 
 /// How often a client's silence is probed, and how soon an answer must come: a dead peer is noticed within both.
@@ -51,6 +52,9 @@ pub enum NodeError {
     /// The data directory cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// The system does not tell of signals.
+    #[error("signals: {0}")]
+    Signals(std::io::Error),
     /// The cluster of one could not be founded.
     #[error("--dev: {0}")]
     Dev(String),
@@ -60,14 +64,14 @@ pub enum NodeError {
 }
 
 /// Runs a member until `shutdown` is cancelled; then answers what its sockets hold and ends.
-pub async fn run(config: Config, locator: Locator, shutdown: CancellationToken) -> Result<(), NodeError> {
+pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToken) -> Result<(), NodeError> {
     let grpc = acceptor::bind("grpc_listen", "grpc-listen", config.grpc_listen).await?;
     let http = acceptor::bind("http_listen", "http-listen", config.http_listen).await?;
     // Taken for a moment only: a port that is in use is to be known now, though queries are answered later (DNS-20).
     drop(dns::bind(&config.dns_listen)?);
-    let started = Member::open(member_config(&config), locator).await?;
+    let started = Member::open(member_config(&config), geo.source()).await?;
     let readiness = Readiness::default();
-    let served = serve_grpc(grpc, &started, timers(&config), &shutdown).await;
+    let served = serve_grpc(grpc, &started, geo.clone(), timers(&config), &shutdown).await;
     let web = Web { readiness: readiness.clone(), proposer: started.proposer.clone() };
     let pages = serve_http(http, web, shutdown.clone());
     tracing::info!(name = config.name, grpc = %config.grpc_listen, http = %config.http_listen, "listening");
@@ -76,7 +80,7 @@ pub async fn run(config: Config, locator: Locator, shutdown: CancellationToken) 
         dev::found(&started).await.map_err(NodeError::Dev)?;
     }
     let until_drained = async {
-        let answered = answer(&config, &started, &readiness, &shutdown).await;
+        let answered = answer(&config, &started, geo, &readiness, &shutdown).await;
         shutdown.cancel();
         let _ = served.await;
         let _ = pages.await;
@@ -101,12 +105,16 @@ pub async fn run(config: Config, locator: Locator, shutdown: CancellationToken) 
 async fn answer(
     config: &Config,
     started: &Started,
+    geo: Arc<GeoTables>,
     readiness: &Readiness,
     shutdown: &CancellationToken,
 ) -> Result<(), NodeError> {
     tokio::select! {
         () = caught_up(&started.membership, &started.proposer, readiness, config.start_grace) => {}
         () = shutdown.cancelled() => return Ok(()),
+    }
+    if let Some(path) = config.geo_database.clone() {
+        geo.follow(path, started.reader.relocator()).await.map_err(NodeError::Signals)?;
     }
     let bound = dns::bind(&config.dns_listen)?;
     readiness.serves_dns();
@@ -135,6 +143,7 @@ async fn caught_up(membership: &Membership, proposer: &Proposer, readiness: &Rea
 async fn serve_grpc(
     listener: TcpListener,
     started: &Started,
+    geo: Arc<GeoTables>,
     timers: TimerProfile,
     shutdown: &CancellationToken,
 ) -> JoinHandle<()> {
@@ -158,11 +167,13 @@ async fn serve_grpc(
     );
     let recent = ingest.recent();
     started.outcomes.tell_from(Box::new(move |endpoints| recent.last(endpoints)));
+    started.tables.tell_from(Box::new(move || geo.all_named()));
     let admin = admin::services(
         started.reader.clone(),
         started.proposer.clone(),
         membership,
         started.outcomes.clone(),
+        started.tables.clone(),
         shutdown.clone(),
     );
     let routes = admin

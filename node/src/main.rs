@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
-use waymark_core::geo::{Locator, RangeMap};
 use waymark_node::config::{Config, Flags, SAMPLE};
 use waymark_node::geo::GeoTables;
 use waymark_process::{logging, shutdown};
@@ -69,10 +68,9 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let config = Config::load(&arguments.flags)?;
-    let geo = Arc::new(GeoTables::default());
     if arguments.check {
         if let Some(path) = &config.geo_database {
-            geo.load(path)?;
+            GeoTables::default().load(path, None)?;
         }
         return Ok(());
     }
@@ -85,10 +83,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         let flags = arguments.flags.clone();
         log.reread_on_hangup(move || Config::load(&flags).map(|config| config.log_level))?;
-        if let Some(path) = config.geo_database.clone() {
-            geo.clone().follow(path).await?;
-        }
-        let locator = Locator::new(geo.newest().table.clone(), RangeMap::default());
-        Ok(waymark_node::run(config, locator, token).await?)
+        let geo = Arc::new(GeoTables::open(&config.data_dir));
+        Ok(waymark_node::run(config, geo, token).await?)
     })
 }

@@ -1,43 +1,79 @@
 //! Where the view leaves the state machine: one publisher, any number of readers, no lock on the readers' side.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
+use waymark_core::geo::{DigestedTable, GeoDigest};
 use waymark_core::model::LogIndex;
 use waymark_core::state::View;
+
+/// The geo table with that digest, or the one that the member carries along, if it has it.
+pub type TableSource = Arc<dyn Fn(Option<GeoDigest>) -> Option<DigestedTable> + Send + Sync>;
+
+/// Knows of no table, so that nobody is located.
+pub fn no_tables() -> TableSource {
+    Arc::new(|_| None)
+}
 
 /// Puts a new view before the readers. Held by the state machine alone.
 #[derive(Debug)]
 pub struct Publisher {
-    current: Arc<ArcSwap<View>>,
+    shown: Arc<Shown>,
     applied: watch::Sender<LogIndex>,
 }
 
 /// Sees the latest view, and hears of each new one.
 #[derive(Clone, Debug)]
 pub struct Reader {
-    current: Arc<ArcSwap<View>>,
+    shown: Arc<Shown>,
     applied: watch::Receiver<LogIndex>,
 }
 
-/// A publisher and its reader, starting from `view`.
-pub fn publication(view: View) -> (Publisher, Reader) {
+/// Has clients located by the table that the state names, once the member has got it.
+#[derive(Clone, Debug)]
+pub struct Relocator {
+    shown: Arc<Shown>,
+}
+
+/// The view that readers see.
+struct Shown {
+    view: ArcSwap<View>,
+    tables: TableSource,
+    /// Held while a view takes another's place, so that none is lost.
+    replacing: Mutex<()>,
+}
+
+/// A publisher and its reader, starting from `view`, whose clients are located by what `tables` has.
+pub fn publication(view: View, tables: TableSource) -> (Publisher, Reader) {
     let (sender, receiver) = watch::channel(view.applied);
-    let current = Arc::new(ArcSwap::from_pointee(view));
-    (Publisher { current: current.clone(), applied: sender }, Reader { current, applied: receiver })
+    let view = ArcSwap::from_pointee(located(view, &tables));
+    let shown = Arc::new(Shown { view, tables, replacing: Mutex::default() });
+    (Publisher { shown: shown.clone(), applied: sender }, Reader { shown, applied: receiver })
 }
 
 impl Publisher {
     /// The view that readers see now.
     pub fn view(&self) -> Arc<View> {
-        self.current.load_full()
+        self.shown.view.load_full()
     }
 
     /// From now on readers see `view`.
     pub fn publish(&self, view: View) {
         let applied = view.applied;
-        self.current.store(Arc::new(view));
+        self.shown.replace(|before| {
+            let view = located(view, &self.shown.tables);
+            let wanted = view.state.geography.table;
+            if wanted != before.state.geography.table && lacks(&view) {
+                let wanted = wanted.map(|digest| digest.to_string());
+                tracing::warn!(
+                    wanted,
+                    "the cluster goes by a geo table that this member does not have: clients are located by the one before it"
+                );
+            }
+            view
+        });
         self.applied.send_replace(applied);
     }
 }
@@ -45,12 +81,12 @@ impl Publisher {
 impl Reader {
     /// The latest view, to keep.
     pub fn view(&self) -> Arc<View> {
-        self.current.load_full()
+        self.shown.view.load_full()
     }
 
     /// The latest view, for the length of one query: cheaper than [`Reader::view`].
     pub fn peek(&self) -> arc_swap::Guard<Arc<View>> {
-        self.current.load()
+        self.shown.view.load()
     }
 
     /// Returns once a view that was not seen before is there; false when no further one will come.
@@ -61,5 +97,102 @@ impl Reader {
     /// Returns once the entry `index` is part of the view; false when no further view will come.
     pub async fn applied(&self, index: LogIndex) -> bool {
         self.applied.clone().wait_for(|applied| *applied >= index).await.is_ok()
+    }
+
+    /// Has clients located by tables that come later.
+    pub fn relocator(&self) -> Relocator {
+        Relocator { shown: self.shown.clone() }
+    }
+}
+
+impl Relocator {
+    /// The table that the state names.
+    pub fn in_use(&self) -> Option<GeoDigest> {
+        self.shown.view.load().state.geography.table
+    }
+
+    /// Goes by the table that the state names, if the member has it by now.
+    pub fn relocate(&self) {
+        self.shown.replace(|before| located(before.clone(), &self.shown.tables));
+    }
+}
+
+impl Shown {
+    fn replace(&self, next: impl FnOnce(&View) -> View) {
+        let _held = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.view.load_full();
+        self.view.store(Arc::new(next(&before)));
+    }
+}
+
+impl fmt::Debug for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shown").field("view", &self.view).finish_non_exhaustive()
+    }
+}
+
+/// The table that the view's state names, if that is another than the one that the view goes by.
+pub fn lacks(view: &View) -> bool {
+    let wanted = view.state.geography.table;
+    wanted.is_some_and(|wanted| wanted != view.locator.database().digest)
+}
+
+fn located(view: View, tables: &TableSource) -> View {
+    let wanted = view.state.geography.table;
+    let used = view.locator.database().digest;
+    if wanted == Some(used) {
+        return view;
+    }
+    match tables(wanted).filter(|table| table.digest != used) {
+        Some(table) => view.located_anew(table),
+        None => view,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use waymark_core::geo::GeoTable;
+    use waymark_core::model::Place;
+    use waymark_core::state::State;
+
+    use super::*;
+
+    fn table(code: &str) -> DigestedTable {
+        let everything = "0.0.0.0/0".parse().unwrap();
+        GeoTable::new([(everything, Place::parse(code).unwrap())]).unwrap().into()
+    }
+
+    fn view(digest: Option<GeoDigest>) -> View {
+        let mut state = State::default();
+        state.geography.table = digest;
+        View::of(state, LogIndex(1))
+    }
+
+    fn code(reader: &Reader) -> &'static str {
+        reader.peek().locator.locate([192, 0, 2, 1].into()).unwrap().place.code()
+    }
+
+    #[test]
+    fn rte_14_a_member_goes_by_the_named_table_once_it_has_it() {
+        let (own, other) = (table("DE"), table("FR"));
+        let digest = other.digest;
+        let has_other = Arc::new(AtomicBool::new(false));
+        let has = has_other.clone();
+        let tables: TableSource = Arc::new(move |wanted| match wanted {
+            None => Some(own.clone()),
+            Some(_) => has.load(Ordering::Relaxed).then(|| other.clone()),
+        });
+        let (publisher, reader) = publication(View::default(), tables);
+        assert_eq!(code(&reader), "DE");
+        publisher.publish(reader.view().anew(view(Some(digest)).state, LogIndex(2)));
+        assert_eq!(code(&reader), "DE", "it keeps the one before");
+        assert!(lacks(&reader.view()));
+        has_other.store(true, Ordering::Relaxed);
+        reader.relocator().relocate();
+        assert_eq!((code(&reader), lacks(&reader.view())), ("FR", false));
+        publisher.publish(reader.view().anew(view(None).state, LogIndex(3)));
+        assert_eq!(code(&reader), "DE", "without a choice it is the one that it carries along");
     }
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+pub use rustix::process::Signal;
+use rustix::process::{Pid, kill_process};
 
 use crate::eventually::{eventually, within};
 

@@ -15,7 +15,7 @@ use crate::grammar::{self, Cli, DEADLINE_VALUE, Noun};
 use crate::output::{Format, error};
 use crate::session::Session;
 use crate::{
-    agent, cluster, endpoint, events, explain, latency, profile, region, service, status, version, zone,
+    agent, cluster, endpoint, events, explain, geo, latency, profile, region, service, status, version, zone,
 };
 
 /// Carries out one command line; what it found goes to stdout, what went wrong to stderr.
@@ -126,6 +126,7 @@ async fn dispatch(noun: Noun, session: &Session) -> Result<String, Failure> {
         Noun::Region(verb) => region::run(verb, session).await,
         Noun::Service(verb) => service::run(verb, session).await,
         Noun::Latency(verb) => latency::run(verb, session).await,
+        Noun::Geo(verb) => geo::run(verb, session).await,
         Noun::Agent(verb) => agent::run(verb, session).await,
         Noun::Cluster(verb) => cluster::run(verb, session).await,
         Noun::Status(wanted) => status::run(wanted, session).await,

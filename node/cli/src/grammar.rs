@@ -6,7 +6,9 @@ use clap::{Arg, ArgMatches, Args, Command, CommandFactory, Parser, Subcommand, V
 
 use crate::flags::duration;
 use crate::output::Format;
-use crate::{agent, cluster, endpoint, events, explain, latency, profile, region, service, status, zone};
+use crate::{
+    agent, cluster, endpoint, events, explain, geo, latency, profile, region, service, status, zone,
+};
 
 /// The operator's command line for a Waymark cluster.
 #[derive(Debug, Parser)]
@@ -85,6 +87,9 @@ pub(crate) enum Noun {
     /// How far clients are from regions, for the routing 'performance'.
     #[command(subcommand)]
     Latency(latency::Verb),
+    /// Where clients are.
+    #[command(subcommand)]
+    Geo(geo::Verb),
     /// Agents, which probe endpoints.
     #[command(subcommand)]
     Agent(agent::Verb),

@@ -10,6 +10,7 @@ mod events;
 mod explain;
 mod failure;
 mod flags;
+mod geo;
 mod grammar;
 mod latency;
 mod monitor;

@@ -8,7 +8,7 @@ use waymark_core::explain::{self, explain};
 use waymark_core::geo::{LocatedBy, Location};
 use waymark_core::model::{Name, Network, RecordType, Routing, Violations};
 use waymark_core::routing::{Client, ClientFrom};
-use waymark_core::state::{LatencyRow, PlannedEndpoint};
+use waymark_core::state::{LatencyRow, PlannedEndpoint, View};
 use waymark_proto::admin::v1::{
     self, AnswerRecord, EndpointExplanation, ExplainRequest, Explanation, ProfileExplanation, answers_server,
 };
@@ -16,6 +16,7 @@ use waymark_proto::admin::v1::{
 use super::fault;
 use super::handles::Handles;
 use super::shown::Shown;
+use crate::publication;
 use waymark_process::chance;
 
 /// The service.
@@ -67,8 +68,16 @@ impl answers_server::Answers for AnswersService {
                 .unwrap_or_default(),
             scope: explained.answer.scope.map(u32::from),
             subnet_ignored: query.subnet.and_then(|subnet| ignored(subnet, client)).unwrap_or_default(),
+            geo_table: view.locator.database().digest.to_string(),
+            geo_table_missing: missing_table(&view),
         }))
     }
+}
+
+/// The geo table that the cluster goes by and this member lacks.
+fn missing_table(view: &View) -> String {
+    let wanted = view.state.geography.table.filter(|_| publication::lacks(view));
+    wanted.map(|digest| digest.to_string()).unwrap_or_default()
 }
 
 fn whence(client: Client) -> String {

@@ -7,12 +7,12 @@ use waymark_core::model::{EndpointId, LogIndex, MemberId};
 use waymark_core::state::Command;
 
 use crate::raft::{
-    ClusterStatus, Gathered, LastOutcomes, MemberStatus, Membership, MembershipError, ProposeError, Proposed,
-    Proposer,
+    ClusterStatus, Gathered, Held, HeldTables, LastOutcomes, MemberStatus, Membership, MembershipError,
+    ProposeError, Proposed, Proposer,
 };
 
-/// The cluster, as the operators' API sees it. Each method means what its namesake of [`Proposer`], [`Membership`] or
-/// [`LastOutcomes`] does.
+/// The cluster, as the operators' API sees it. Each method means what its namesake of [`Proposer`], [`Membership`],
+/// [`LastOutcomes`] or [`HeldTables`] does.
 #[async_trait]
 pub(super) trait Consensus: Send + Sync + 'static {
     /// See [`Proposer::propose_within`].
@@ -34,6 +34,10 @@ pub(super) trait Consensus: Send + Sync + 'static {
         endpoints: &[EndpointId],
         within: Duration,
     ) -> Gathered;
+    /// See [`HeldTables::gather`].
+    async fn held_tables(&self, within: Duration) -> Vec<(MemberId, Option<Held>)>;
+    /// See [`HeldTables::own`].
+    fn own_tables(&self) -> Held;
     /// See [`Membership::names`].
     fn names(&self) -> Vec<(MemberId, String)>;
     /// See [`Membership::id`].
@@ -51,6 +55,8 @@ pub(super) struct RaftHandles {
     pub(super) membership: Membership,
     /// Knows what agents found last.
     pub(super) outcomes: LastOutcomes,
+    /// Knows the members' geo tables.
+    pub(super) tables: HeldTables,
 }
 
 #[async_trait]
@@ -86,6 +92,14 @@ impl Consensus for RaftHandles {
         within: Duration,
     ) -> Gathered {
         self.outcomes.gather(members, endpoints, within).await
+    }
+
+    async fn held_tables(&self, within: Duration) -> Vec<(MemberId, Option<Held>)> {
+        self.tables.gather(within).await
+    }
+
+    fn own_tables(&self) -> Held {
+        self.tables.own()
     }
 
     fn names(&self) -> Vec<(MemberId, String)> {

@@ -14,6 +14,7 @@ mod consensus;
 mod endpoints;
 mod events;
 mod fault;
+mod geography;
 mod handles;
 mod lately;
 mod latencies;

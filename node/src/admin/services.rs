@@ -6,8 +6,8 @@ use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tonic_health::ServingStatus;
 use waymark_proto::admin::v1::{
-    agents_server, answers_server, cluster_server, endpoints_server, events_server, latencies_server,
-    profiles_server, regions_server, services_server, statuses_server, zones_server,
+    agents_server, answers_server, cluster_server, endpoints_server, events_server, geo_server,
+    latencies_server, profiles_server, regions_server, services_server, statuses_server, zones_server,
 };
 
 use super::agents::AgentsService;
@@ -16,6 +16,7 @@ use super::cluster::ClusterService;
 use super::consensus::RaftHandles;
 use super::endpoints::EndpointsService;
 use super::events::EventsService;
+use super::geography::GeoService;
 use super::handles::Handles;
 use super::latencies::LatenciesService;
 use super::limits::{REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Watching};
@@ -25,10 +26,10 @@ use super::registry::ServicesService;
 use super::statuses::StatusesService;
 use super::zones::ZonesService;
 use crate::publication::Reader;
-use crate::raft::{LastOutcomes, Membership, Proposer};
+use crate::raft::{HeldTables, LastOutcomes, Membership, Proposer};
 
 /// The names under which `grpc.health.v1` knows the services; the empty one is the member as a whole.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "",
     zones_server::SERVICE_NAME,
     profiles_server::SERVICE_NAME,
@@ -36,6 +37,7 @@ const NAMES: [&str; 12] = [
     regions_server::SERVICE_NAME,
     services_server::SERVICE_NAME,
     latencies_server::SERVICE_NAME,
+    geo_server::SERVICE_NAME,
     agents_server::SERVICE_NAME,
     statuses_server::SERVICE_NAME,
     events_server::SERVICE_NAME,
@@ -50,9 +52,10 @@ pub async fn services(
     proposer: Proposer,
     membership: Membership,
     outcomes: LastOutcomes,
+    tables: HeldTables,
     stopping: CancellationToken,
 ) -> Routes {
-    let consensus = Arc::new(RaftHandles { proposer, membership, outcomes });
+    let consensus = Arc::new(RaftHandles { proposer, membership, outcomes, tables });
     let handles = Handles::new(reader, consensus, Watching::default(), stopping.clone());
     with_handles(handles, stopping).await
 }
@@ -74,6 +77,7 @@ pub(super) async fn with_handles(handles: Handles, stopping: CancellationToken) 
         .add_service(limited!(services_server::ServicesServer<_>, ServicesService))
         .add_service(limited!(regions_server::RegionsServer<_>, RegionsService))
         .add_service(limited!(latencies_server::LatenciesServer<_>, LatenciesService))
+        .add_service(limited!(geo_server::GeoServer<_>, GeoService))
         .add_service(limited!(agents_server::AgentsServer<_>, AgentsService))
         .add_service(limited!(statuses_server::StatusesServer<_>, StatusesService))
         .add_service(limited!(events_server::EventsServer<_>, EventsService))

@@ -32,8 +32,8 @@ timers = "local"
 # How long a start waits for a leader before DNS is answered from the member's own last state.
 start_grace = "10s"
 
-# A database in MaxMind's format (MMDB) that locates clients, such as GeoLite2 or DB-IP; judged again on HUP. Empty: the table
-# of countries that this program carries along.
+# A database in MaxMind's format (MMDB) that locates clients, such as GeoLite2 or DB-IP; read again on HUP, and put
+# to use on all members by `waymark geo use newest`. Empty: the table of countries that this program carries along.
 geo_database = ""
 
 # What is logged, in RUST_LOG's language; RUST_LOG itself goes first.

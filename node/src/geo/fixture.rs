@@ -1,4 +1,5 @@
-//! Small databases in MaxMind's format, for tests.
+//! Small databases in MaxMind's format, for tests: the member's own, and those from outside, which take this file in by its
+//! path.
 
 use std::collections::BTreeMap;
 

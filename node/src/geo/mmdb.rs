@@ -43,6 +43,14 @@ pub enum GeoFault {
         /// What is wrong in it.
         reason: String,
     },
+    /// It is good, but could not be kept in the data directory.
+    #[error("{path}: the table cannot be kept there: {reason}")]
+    NotKept {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
     /// It is sound, but about something else.
     #[error(
         "{path}: names no countries (it is of type '{kind}'); records need country.iso_code or country_code"

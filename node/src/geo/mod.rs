@@ -4,6 +4,7 @@ mod embedded;
 #[cfg(test)]
 mod fixture;
 mod follow;
+mod kept;
 mod mmdb;
 mod record;
 mod tables;

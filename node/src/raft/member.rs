@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use waymark_core::geo::Locator;
 use waymark_core::state::View;
 use waymark_proto::peer::v1::peers_server::PeersServer;
 use waymark_proto::peer::v1::raft_server::RaftServer;
@@ -17,8 +16,8 @@ use super::peer_service::PeerService;
 use super::raft_service::RaftService;
 use super::timers::{Compaction, TimerProfile};
 use super::types::Node;
-use super::{LastOutcomes, Leases, Membership, Proposer, leases, proposer};
-use crate::publication::{Reader, publication};
+use super::{HeldTables, LastOutcomes, Leases, Membership, Proposer, leases, proposer};
+use crate::publication::{Reader, TableSource, publication};
 
 /// How long the end of consensus may take before the process goes on without it.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -103,6 +102,8 @@ pub struct Started {
     pub leases: Leases,
     /// What agents found last, here and on other members.
     pub outcomes: LastOutcomes,
+    /// Which geo tables there are, here and on other members.
+    pub tables: HeldTables,
     /// The way out.
     pub reader: Reader,
     /// To be served to other members.
@@ -135,9 +136,9 @@ pub struct Member;
 
 impl Member {
     /// Opens the data directory and starts what is in it: a member of a cluster goes on where it was, an empty one
-    /// waits to found a cluster or to be added to one. Clients are located by `locator`. Refuses data that is damaged or
+    /// waits to found a cluster or to be added to one. Clients are located by what `tables` has. Refuses data that is damaged or
     /// in use.
-    pub async fn open(config: MemberConfig, locator: Locator) -> Result<Started, OpenError> {
+    pub async fn open(config: MemberConfig, tables: TableSource) -> Result<Started, OpenError> {
         for address in [&config.grpc_advertise, &config.dns_advertise, &config.http_advertise] {
             if super::address::is_unspecified(address) {
                 return Err(OpenError::Unspecified(address.clone()));
@@ -145,7 +146,7 @@ impl Member {
         }
         let path = config.data_dir.clone();
         let data_dir = blocking(move || DataDir::take(&path)).await?;
-        let (publisher, reader) = publication(View::located_by(locator));
+        let (publisher, reader) = publication(View::default(), tables);
         let base = Arc::new(Base::new(config, data_dir, publisher, reader.clone()));
         base.take_up().await?;
         Ok(Started::new(base, reader))
@@ -161,18 +162,20 @@ impl Started {
             .max_decoding_message_size(MESSAGE_MAX)
             .max_encoding_message_size(MESSAGE_MAX);
         let outcomes = LastOutcomes::new(base.clone());
+        let tables = HeldTables::new(base.clone());
         let service = PeerService {
             base: base.clone(),
             proposer: proposer.clone(),
             membership: membership.clone(),
             leases: leases.clone(),
             outcomes: outcomes.clone(),
+            tables: tables.clone(),
         };
         let peer_service = PeersServer::new(service)
             .max_decoding_message_size(MESSAGE_MAX)
             .max_encoding_message_size(MESSAGE_MAX);
         membership.found_again();
         let stopper = Stopper { base };
-        Self { proposer, membership, leases, outcomes, reader, raft_service, peer_service, stopper }
+        Self { proposer, membership, leases, outcomes, tables, reader, raft_service, peer_service, stopper }
     }
 }

@@ -13,6 +13,7 @@ mod data_dir;
 mod file_lock;
 mod forward;
 mod gather;
+mod held_tables;
 mod key_space;
 mod leader;
 mod leases;
@@ -41,6 +42,7 @@ mod types;
 mod watermark;
 
 pub use data_dir::DataDirError;
+pub use held_tables::{Held, HeldSource, HeldTables};
 pub use leases::{HeldSession, Leases};
 pub use member::{Member, MemberConfig, OpenError, Started, Stopper};
 pub use membership::{ClusterStatus, MemberStatus, Membership, MembershipError, Role};

@@ -14,7 +14,7 @@ use super::forward::{Refusal, status};
 use super::gather::Asker;
 use super::leader::Leader;
 use super::raft_service::addressed_seat;
-use super::{HeldSession, LastOutcomes, Leases, Membership, ProposeError, Proposer, convert};
+use super::{HeldSession, HeldTables, LastOutcomes, Leases, Membership, ProposeError, Proposer, convert};
 
 /// Sessions that one member may name at once: far more agents than any plan has.
 const SESSIONS_MAX: usize = 10_000;
@@ -27,6 +27,7 @@ pub struct PeerService {
     pub(super) membership: Membership,
     pub(super) leases: Leases,
     pub(super) outcomes: LastOutcomes,
+    pub(super) tables: HeldTables,
 }
 
 #[tonic::async_trait]
@@ -153,5 +154,13 @@ impl Peers for PeerService {
     ) -> Result<Response<wire::ListLastOutcomesResponse>, Status> {
         addressed_seat(&self.base, &request)?;
         Ok(Response::new(self.outcomes.answer(request.into_inner())))
+    }
+
+    async fn list_held_tables(
+        &self,
+        request: Request<wire::ListHeldTablesRequest>,
+    ) -> Result<Response<wire::ListHeldTablesResponse>, Status> {
+        addressed_seat(&self.base, &request)?;
+        Ok(Response::new(self.tables.answer()))
     }
 }

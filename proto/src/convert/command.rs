@@ -11,6 +11,7 @@ use waymark_core::model::{
 use waymark_core::model::{EndpointPatch, ProfilePatch};
 use waymark_core::state::{Action, Command, CommandId, ReportedOutcome};
 
+use super::geography::{use_geo, used_geo};
 use super::patch::{endpoint_message, joined, profile_message, service_message, zone_message};
 use super::{Malformed, each, required, wish};
 use crate::admin::v1 as wire;
@@ -107,6 +108,15 @@ impl From<&Action> for Wish {
                 rows: set.iter().map(Into::into).collect(),
                 remove: remove.clone(),
             }),
+            Action::UseGeo { digest, if_revision } => Self::UseGeo(use_geo(*digest, if_revision)),
+            Action::SetGeoOverride { network, place } => Self::SetGeoOverride(wire::GeoOverride {
+                network: network.clone(),
+                place: place.clone(),
+                revision: 0,
+            }),
+            Action::DeleteGeoOverride { network, if_revision } => {
+                Self::DeleteGeoOverride(removal("", network, if_revision))
+            }
             Action::SetRegion(region) => Self::SetRegion(region.into()),
             Action::DeleteRegion { name, if_revision } => Self::DeleteRegion(removal("", name, if_revision)),
             Action::OpenSession { agent, region, run, version, member } => {
@@ -277,28 +287,32 @@ impl TryFrom<Wish> for Action {
                 Ok(Self::SwitchService { name, is_running: running, if_revision })
             }
             Wish::DeleteService(removal) => {
-                let (_, name, if_revision) = removal_parts(removal);
-                Ok(Self::DeleteService { name, if_revision })
+                Ok(removal_of(removal, |name, if_revision| Self::DeleteService { name, if_revision }))
             }
             Wish::UpdateLatency(stored::UpdateLatency { rows, remove }) => {
                 Ok(Self::UpdateLatency { set: rows.into_iter().map(Into::into).collect(), remove })
             }
+            Wish::UseGeo(choice) => used_geo(choice),
+            Wish::SetGeoOverride(wire::GeoOverride { network, place, revision: _ }) => {
+                Ok(Self::SetGeoOverride { network, place })
+            }
+            Wish::DeleteGeoOverride(removal) => Ok(removal_of(removal, |network, if_revision| {
+                Self::DeleteGeoOverride { network, if_revision }
+            })),
             Wish::SetRegion(region) => Ok(Self::SetRegion(region.try_into()?)),
             Wish::DeleteZone(removal) => {
-                let (_, name, if_revision) = removal_parts(removal);
-                Ok(Self::DeleteZone { name, if_revision })
+                Ok(removal_of(removal, |name, if_revision| Self::DeleteZone { name, if_revision }))
             }
             Wish::DeleteProfile(removal) => {
-                let (_, name, if_revision) = removal_parts(removal);
-                Ok(Self::DeleteProfile { name, if_revision })
+                Ok(removal_of(removal, |name, if_revision| Self::DeleteProfile { name, if_revision }))
             }
-            Wish::RemoveEndpoint(removal) => {
-                let (profile, name, if_revision) = removal_parts(removal);
-                Ok(Self::RemoveEndpoint { profile, name, if_revision })
+            Wish::RemoveEndpoint(mut removal) => {
+                let profile = std::mem::take(&mut removal.parent);
+                let of_profile = |name, if_revision| Self::RemoveEndpoint { profile, name, if_revision };
+                Ok(removal_of(removal, of_profile))
             }
             Wish::DeleteRegion(removal) => {
-                let (_, name, if_revision) = removal_parts(removal);
-                Ok(Self::DeleteRegion { name, if_revision })
+                Ok(removal_of(removal, |name, if_revision| Self::DeleteRegion { name, if_revision }))
             }
             Wish::ForgetAgent(removal) => Ok(Self::ForgetAgent { name: removal.name }),
             Wish::OpenSession(session) => Ok(opened_session(session)),
@@ -331,9 +345,9 @@ fn expired_verdicts(silence: stored::ExpireVerdicts) -> Action {
     }
 }
 
-fn removal_parts(removal: stored::Removal) -> (String, String, Option<Revision>) {
-    let stored::Removal { parent, name, if_revision } = removal;
-    (parent, name, if_revision.map(Revision))
+fn removal_of(removal: stored::Removal, action: impl FnOnce(String, Option<Revision>) -> Action) -> Action {
+    let stored::Removal { parent: _, name, if_revision } = removal;
+    action(name, if_revision.map(Revision))
 }
 
 /// A mask without paths names nothing, which is not the same as none: an update in the log always has one.

@@ -7,6 +7,7 @@ mod check;
 mod command;
 mod endpoint;
 mod event;
+mod geography;
 mod health;
 mod latency;
 mod mask;
@@ -23,6 +24,7 @@ mod words;
 pub use cause::{cause_text, outcome_text};
 pub use command::{entry_message, entry_parts, request_id};
 pub use event::{event_id, event_id_text, event_message};
+pub use geography::override_message;
 pub use health::{verdict_message, verdict_of};
 pub use patch::{
     ENDPOINT_PATHS, PROFILE_PATHS, SERVICE_PATHS, ZONE_PATHS, endpoint_message, endpoint_patch,

@@ -8,6 +8,7 @@ use waymark_core::model::{Agent, ProfileId, Region, Revision, Service, Timestamp
 use waymark_core::state::{CommandId, Event, ProfileHealth, Remembered, State};
 
 use super::command::{request_id, request_id_bytes};
+use super::geography::{choice_message, override_message, stored_digest, stored_override};
 use super::health::{health_message, stored_health};
 use super::profile::stored_profile;
 use super::{Malformed, number, required};
@@ -47,6 +48,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         services,
         references: _,
         latency,
+        geography,
         regions,
         agents,
         health,
@@ -61,6 +63,9 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
     let table = (latency.revision != Revision::default()).then(|| {
         Kind::LatencyTable(stored::LatencyTable { revision: latency.revision.0, at_ms: latency.at.0 })
     });
+    let overrides = geography.overrides.iter();
+    let overrides = overrides.map(|(network, found)| Kind::GeoOverride(override_message(*network, *found)));
+    let choice = choice_message(geography).map(Kind::GeoTable);
     let regions = regions.values().map(|region| Kind::Region(region.as_ref().into()));
     let agents = agents.values().map(|agent| Kind::Agent(agent.as_ref().into()));
     let profiles = profiles.iter().map(|(id, profile)| {
@@ -80,6 +85,8 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         .chain(regions)
         .chain(rows)
         .chain(table)
+        .chain(overrides)
+        .chain(choice)
         .chain(services)
         .chain(agents)
         .chain(profiles)
@@ -138,6 +145,15 @@ impl StateBuilder {
             Kind::LatencyTable(stored::LatencyTable { revision, at_ms }) => {
                 self.state.latency.revision = Revision(revision);
                 self.state.latency.at = Timestamp(at_ms);
+                Ok(())
+            }
+            Kind::GeoOverride(message) => {
+                let (network, found) = stored_override(message)?;
+                fresh("geo_override.network", self.state.geography.overrides.insert(network, found))
+            }
+            Kind::GeoTable(stored::GeoTableChoice { digest, revision }) => {
+                self.state.geography.table = stored_digest("geo_table.digest", &digest)?;
+                self.state.geography.revision = Revision(revision);
                 Ok(())
             }
             Kind::Region(region) => {

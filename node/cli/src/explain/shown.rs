@@ -25,6 +25,10 @@ pub(super) struct Explanation {
     subnet_ignored: Option<String>,
     /// Null if nobody knows where the client is.
     location: Option<String>,
+    /// The digest of the table that the member goes by.
+    geo_table: String,
+    /// The one that the cluster goes by, if the member lacks it.
+    geo_table_missing: Option<String>,
     /// Null if no row of the latency table holds the client.
     latency_row: Option<String>,
     /// Null if the question came without a client subnet.
@@ -65,6 +69,8 @@ impl From<wire::Explanation> for Explanation {
             latency_row,
             scope,
             subnet_ignored,
+            geo_table,
+            geo_table_missing,
         } = message;
         let filled = |text: String| Some(text).filter(|text| !text.is_empty());
         let records = |records: Vec<wire::AnswerRecord>| records.into_iter().map(Into::into).collect();
@@ -80,6 +86,8 @@ impl From<wire::Explanation> for Explanation {
             client_from,
             subnet_ignored: filled(subnet_ignored),
             location: filled(location),
+            geo_table,
+            geo_table_missing: filled(geo_table_missing),
             latency_row: filled(latency_row),
             scope,
             draw,
@@ -117,6 +125,14 @@ impl Explanation {
         format!("{} ({}{ignored})", self.client, self.client_from)
     }
 
+    fn geo_table(&self) -> String {
+        let used = &self.geo_table;
+        match &self.geo_table_missing {
+            Some(missing) => format!("{used}; the cluster goes by {missing}, which {} lacks", self.member),
+            None => used.clone(),
+        }
+    }
+
     /// The response code and the reason, which names the code itself where nothing is answered.
     fn answer(&self) -> String {
         let (rcode, reason) = (&self.rcode, &self.reason);
@@ -139,6 +155,7 @@ impl Shown for Explanation {
             ("member", format!("{}, at log entry {}", self.member, self.applied)),
             ("client", self.client()),
             ("location", self.location.clone().unwrap_or_else(|| "unknown".to_owned())),
+            ("geo table", self.geo_table()),
             ("latency row", self.latency_row.clone().unwrap_or_else(|| "none".to_owned())),
             ("scope", self.scope.map_or_else(|| "not asked for".to_owned(), |scope| format!("/{scope}"))),
             ("draw", self.draw.to_string()),

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::{GeoTable, RangeMap};
+use super::{GeoDigest, GeoTable, RangeMap};
 use crate::model::{Place, PlaceSet, Span};
 
 /// Who said where an address is.
@@ -24,19 +24,49 @@ pub struct Location {
     pub by: LocatedBy,
 }
 
+/// A geo table under the number that the cluster names it by.
+#[derive(Clone, Debug)]
+pub struct DigestedTable {
+    /// What it says, as a number.
+    pub digest: GeoDigest,
+    /// The table.
+    pub table: Arc<GeoTable>,
+}
+
+impl From<GeoTable> for DigestedTable {
+    /// Reads the whole table for its digest.
+    fn from(table: GeoTable) -> Self {
+        Self { digest: table.digest(), table: Arc::new(table) }
+    }
+}
+
 /// Locates clients by a geo table and by what the operator says in its place.
 #[derive(Clone, Debug)]
 pub struct Locator {
+    database: DigestedTable,
     overrides: RangeMap<Place>,
-    /// The table with the overrides in it, or the very table if there are none.
+    /// The database's table with the overrides in it, or the very table if there are none.
     table: Arc<GeoTable>,
 }
 
 impl Locator {
     /// A locator. With overrides it makes a table of its own, in the time and the space that the table takes.
-    pub fn new(table: Arc<GeoTable>, overrides: RangeMap<Place>) -> Self {
-        let table = if overrides.is_empty() { table } else { table.with_overrides(&overrides).into() };
-        Self { overrides, table }
+    pub fn new(database: DigestedTable, overrides: RangeMap<Place>) -> Self {
+        let table = match overrides.is_empty() {
+            true => database.table.clone(),
+            false => database.table.with_overrides(&overrides).into(),
+        };
+        Self { database, overrides, table }
+    }
+
+    /// The table below the overrides.
+    pub fn database(&self) -> &DigestedTable {
+        &self.database
+    }
+
+    /// The same table with other overrides.
+    pub fn overridden(&self, overrides: RangeMap<Place>) -> Self {
+        if overrides == self.overrides { self.clone() } else { Self::new(self.database.clone(), overrides) }
     }
 
     /// Where `address` is, if anybody knows.
@@ -55,6 +85,6 @@ impl Locator {
 impl Default for Locator {
     /// A locator that knows of no address.
     fn default() -> Self {
-        Self::new(Arc::default(), RangeMap::default())
+        Self::new(GeoTable::default().into(), RangeMap::default())
     }
 }

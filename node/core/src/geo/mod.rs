@@ -14,7 +14,7 @@ mod table;
 pub use cloud_regions::CloudRegion;
 pub use file::FileFault;
 pub(crate) use fnv::Fnv;
-pub use locator::{LocatedBy, Location, Locator};
+pub use locator::{DigestedTable, LocatedBy, Location, Locator};
 pub use network_map::NetworkMap;
 pub use range_map::RangeMap;
 pub use table::{GeoDigest, GeoTable, OrderFault};

@@ -35,7 +35,7 @@ pub enum Rejection {
     /// There is no such object.
     #[error("there is no {noun} '{name}'{}", .hint.as_ref().map(|h| format!("; did you mean '{h}'?")).unwrap_or_default())]
     NotFound {
-        /// `zone`, `profile`, `endpoint`, `service`, `region`, `agent`.
+        /// `zone`, `profile`, `endpoint`, `service`, `region`, `agent`, `geo override`.
         noun: &'static str,
         /// The name that was asked for.
         name: String,
@@ -89,6 +89,8 @@ pub enum Change {
     Service(Caseless),
     /// Rows of the latency table are new, different or gone.
     Latency,
+    /// The choice of the geo table, or an override, is different.
+    Geography,
     /// A region is new, different or gone.
     Region(Caseless),
     /// An agent is new, different or gone.

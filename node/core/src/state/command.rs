@@ -1,6 +1,7 @@
 //! The requests that can alter the state. They say what is wished or what was observed, never what the state shall be.
 
 use super::LatencyRowDraft;
+use crate::geo::GeoDigest;
 use crate::health::Outcome;
 use crate::model::{
     AgentRun, Caseless, EndpointId, EndpointPatch, LogIndex, MemberId, ProfilePatch, Region, Revision,
@@ -153,6 +154,27 @@ pub enum Action {
         set: Vec<LatencyRowDraft>,
         /// Networks whose rows end; one without a row changes nothing.
         remove: Vec<String>,
+    },
+    /// The choice of the table by which all members locate clients (RTE-14).
+    UseGeo {
+        /// Its digest; none: the table that each member carries along.
+        digest: Option<GeoDigest>,
+        /// Refused unless the last choice was made at this revision.
+        if_revision: Option<Revision>,
+    },
+    /// Where a network is, whatever the table says.
+    SetGeoOverride {
+        /// The network.
+        network: String,
+        /// The place's code.
+        place: String,
+    },
+    /// The end of an override.
+    DeleteGeoOverride {
+        /// The network.
+        network: String,
+        /// Refused unless the override is at this revision.
+        if_revision: Option<Revision>,
     },
     /// A region, new or moved. Its `revision` is not looked at.
     SetRegion(Region),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use super::{CommandId, Event, EventId, LatencyTable, References, Rejection, Reply};
+use super::{CommandId, Event, EventId, Geography, LatencyTable, References, Rejection, Reply};
 use crate::geo::CloudRegion;
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
 use crate::model::{
@@ -61,6 +61,8 @@ pub struct State {
     pub references: References,
     /// How far clients are from regions.
     pub latency: LatencyTable,
+    /// Where clients are.
+    pub geography: Geography,
     /// Regions by name.
     pub regions: OrdMap<Caseless, Arc<Region>>,
     /// Agents by name.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use imbl::{HashMap, OrdMap};
 
 use super::{Change, Plan, State};
-use crate::geo::Locator;
+use crate::geo::{DigestedTable, Locator};
 use crate::health::{Check, Patience, Tally};
 use crate::model::{
     Caseless, Distances, Endpoint, EndpointId, LogIndex, Name, Profile, ProfileId, Revision, Routing,
@@ -42,19 +42,21 @@ impl View {
     pub fn of(state: State, applied: LogIndex) -> Self {
         let zones = state.zones.keys().cloned().map(Change::Zone);
         let profiles = state.profiles.keys().copied().map(Change::Profile);
-        let changes: Vec<Change> = zones.chain(profiles).collect();
+        let changes: Vec<Change> = zones.chain(profiles).chain([Change::Geography]).collect();
         let view = Self::default().after(state, &changes, applied);
         Self { checks_revision: view.state.counter, ..view }
     }
 
-    /// The view of no state yet, whose clients `locator` locates.
-    pub fn located_by(locator: Locator) -> Self {
-        Self { locator, ..Self::default() }
-    }
-
     /// The view of another state, built from nothing; clients are where they were.
     pub fn anew(&self, state: State, applied: LogIndex) -> Self {
-        Self { locator: self.locator.clone(), ..Self::of(state, applied) }
+        let locator = self.locator.overridden(state.geography.override_map());
+        Self { locator, ..Self::of(state, applied) }
+    }
+
+    /// The same view, but that clients are located by `database`, below the operator's overrides.
+    pub fn located_anew(&self, database: DigestedTable) -> Self {
+        let locator = Locator::new(database, self.state.geography.override_map());
+        Self { locator, ..self.clone() }
     }
 
     /// The view after `changes` led to `state`; costs no more the more profiles there are, unless a region moved.
@@ -64,6 +66,9 @@ impl View {
         for region in &touched.moved {
             next.distances.remove(region);
             touched.profiles.extend(self.distant_from(region));
+        }
+        if touched.geography {
+            next.locator = next.locator.overridden(next.state.geography.override_map());
         }
         next.renew_plans(&touched);
         for name in touched.names(&next.state) {
@@ -204,6 +209,8 @@ struct Touched {
     checked: BTreeSet<ProfileId>,
     /// Regions that are new, elsewhere or gone.
     moved: BTreeSet<Caseless>,
+    /// Are the operator's words on where clients are different?
+    geography: bool,
 }
 
 impl Touched {
@@ -229,6 +236,7 @@ impl Touched {
                 Change::Region(name) => {
                     touched.moved.insert(name.clone());
                 }
+                Change::Geography => touched.geography = true,
                 Change::Service(_) | Change::Latency | Change::Agent(_) | Change::Event(_) => {}
             }
         }

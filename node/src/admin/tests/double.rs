@@ -6,11 +6,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use waymark_core::model::{EndpointId, LogIndex, MemberId, Timestamp};
 use waymark_core::state::{Action, Command, Context, State, View, apply};
+use waymark_proto::admin::v1::GeoTable;
 
 use super::super::consensus::Consensus;
-use crate::publication::{Publisher, Reader, publication};
+use crate::publication::{Publisher, Reader, no_tables, publication};
 use crate::raft::{
-    ClusterStatus, Gathered, LastOutcome, MemberStatus, MembershipError, ProposeError, Proposed, Role,
+    ClusterStatus, Gathered, Held, LastOutcome, MemberStatus, MembershipError, ProposeError, Proposed, Role,
 };
 
 /// The id of the cluster that [`Double::found`] founds.
@@ -45,7 +46,7 @@ pub(super) struct Double {
 impl Double {
     /// A member `m1` beside `m2` and `m3`, before the cluster is founded, and the reader of its view.
     pub(super) fn new() -> (Self, Reader) {
-        let (publisher, reader) = publication(View::of(State::default(), LogIndex(0)));
+        let (publisher, reader) = publication(View::of(State::default(), LogIndex(0)), no_tables());
         let members = vec![member(1, Role::Leader), member(2, Role::Follower), member(3, Role::Learner)];
         (Self { publisher, index: Mutex::default(), trouble: Mutex::default(), members }, reader)
     }
@@ -181,6 +182,18 @@ impl Consensus for Double {
             outcomes: trouble.last_outcomes.iter().filter(is_asked).cloned().collect(),
             incomplete: members.iter().filter(|id| trouble.unreachable.contains(id)).copied().collect(),
         }
+    }
+
+    async fn held_tables(&self, _within: Duration) -> Vec<(MemberId, Option<Held>)> {
+        let trouble = self.trouble.lock().unwrap();
+        let held = |id| (!trouble.unreachable.contains(&id)).then(|| self.own_tables());
+        self.names().into_iter().map(|(id, _)| (id, held(id))).collect()
+    }
+
+    fn own_tables(&self) -> Held {
+        let digest = self.publisher.view().locator.database().digest.to_string();
+        let embedded = GeoTable { digest: digest.clone(), source: "embedded".into(), ..GeoTable::default() };
+        Held { tables: vec![embedded], used: digest }
     }
 
     fn names(&self) -> Vec<(MemberId, String)> {

@@ -39,10 +39,20 @@ impl Real {
             timers: TimerProfile::Local,
             compaction: Compaction::default(),
         };
-        let Started { proposer, membership, outcomes, reader, raft_service, peer_service, stopper, .. } =
-            Member::open(config, waymark_core::geo::Locator::default()).await.unwrap();
+        let Started {
+            proposer,
+            membership,
+            outcomes,
+            tables,
+            reader,
+            raft_service,
+            peer_service,
+            stopper,
+            ..
+        } = Member::open(config, crate::publication::no_tables()).await.unwrap();
         let stopping = CancellationToken::new();
-        let operators: Routes = services(reader, proposer, membership, outcomes, stopping.clone()).await;
+        let operators: Routes =
+            services(reader, proposer, membership, outcomes, tables, stopping.clone()).await;
         let router =
             Server::builder().add_routes(operators).add_service(raft_service).add_service(peer_service);
         let stop = stopping.clone().cancelled_owned();

@@ -11,7 +11,7 @@ use super::packets::*;
 use crate::dns::bind::bind_with;
 use crate::dns::places::Limits;
 use crate::dns::{Bound, Statistics, bind};
-use crate::publication::{Publisher, publication};
+use crate::publication::{Publisher, no_tables, publication};
 
 /// How long a test waits for what must happen.
 pub(super) const DEADLINE: Duration = Duration::from_secs(10);
@@ -38,7 +38,7 @@ impl Door {
     }
 
     pub(super) fn serve(bound: Bound, shutdown: CancellationToken) -> Self {
-        let (publisher, reader) = publication(View::default());
+        let (publisher, reader) = publication(View::default(), no_tables());
         let (address, statistics) = (bound.addresses()[0], bound.statistics());
         let served = tokio::spawn(bound.serve(reader, shutdown.clone()));
         Self { address, statistics, shutdown, served, _publisher: publisher }

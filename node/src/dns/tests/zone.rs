@@ -10,7 +10,7 @@ use super::packets::*;
 use super::sockets::*;
 use crate::dns::bind;
 use crate::dns::respond::{Transport, respond};
-use crate::publication::publication;
+use crate::publication::{no_tables, publication};
 
 const AAAA: u16 = 28;
 const ANY: u16 = 255;
@@ -161,7 +161,7 @@ fn dns_4_only_whole_labels_lie_in_a_zone() {
 
 #[tokio::test]
 async fn dns_23_an_answer_changes_with_the_view_and_dns_21_stays_with_the_last() {
-    let (publisher, reader) = publication(View::default());
+    let (publisher, reader) = publication(View::default(), no_tables());
     let bound = bind(&[loopback()]).expect("loopback can be bound");
     let address = bound.addresses()[0];
     let shutdown = tokio_util::sync::CancellationToken::new();
@@ -193,8 +193,10 @@ async fn dns_23_an_answer_changes_with_the_view_and_dns_21_stays_with_the_last()
 
 #[tokio::test]
 async fn rte_14_each_query_has_a_draw_of_its_own() {
-    let (_publisher, reader) =
-        publication(View::of(with_profile(&zone(), "app", &["192.0.2.1", "192.0.2.2"]), LogIndex(1)));
+    let (_publisher, reader) = publication(
+        View::of(with_profile(&zone(), "app", &["192.0.2.1", "192.0.2.2"]), LogIndex(1)),
+        no_tables(),
+    );
     let mut responder = crate::dns::responder::Responder::new(reader, std::sync::Arc::default());
     let mut seen = std::collections::BTreeMap::<Vec<u8>, u32>::new();
     for _ in 0..400 {

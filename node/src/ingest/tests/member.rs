@@ -34,7 +34,7 @@ impl Running {
             timers: TimerProfile::Local,
             compaction: Compaction::default(),
         };
-        let started = Member::open(config, waymark_core::geo::Locator::default()).await.unwrap();
+        let started = Member::open(config, crate::publication::no_tables()).await.unwrap();
         let (membership, proposer, reader) = (started.membership, started.proposer, started.reader);
         if membership.id().is_none() {
             membership.init().await.unwrap();

@@ -21,7 +21,7 @@ use crate::ingest::consensus::Consensus;
 use crate::ingest::limits::Waits;
 use crate::ingest::service::{Admission, Identity, Ingest};
 use crate::ingest::session::command;
-use crate::publication::{Publisher, Reader, publication};
+use crate::publication::{Publisher, Reader, no_tables, publication};
 use crate::raft::{HeldSession, ProposeError, Proposed};
 
 /// How long a test waits for what must come.
@@ -57,7 +57,7 @@ impl Stage {
     /// A cluster with a region `eu` and a profile of that many endpoints, probed every second with a timeout of 200 ms,
     /// of which one failure is tolerated less than `tolerated` says.
     pub(super) fn new(endpoints: usize, tolerated: u32) -> Arc<Self> {
-        let (publisher, reader) = publication(View::of(State::default(), LogIndex(0)));
+        let (publisher, reader) = publication(View::of(State::default(), LogIndex(0)), no_tables());
         let stage = Self {
             publisher: Mutex::new(publisher),
             reader,

@@ -8,7 +8,7 @@ use crate::raft::data_dir::DataDir;
 use crate::raft::{Member, MemberConfig, MembershipError, OpenError};
 
 async fn refusal(config: &MemberConfig) -> OpenError {
-    Member::open(config.clone(), waymark_core::geo::Locator::default()).await.err().expect("it is refused")
+    Member::open(config.clone(), crate::publication::no_tables()).await.err().expect("it is refused")
 }
 
 #[tokio::test(flavor = "multi_thread")]

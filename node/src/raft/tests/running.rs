@@ -63,7 +63,7 @@ impl Running {
 
     async fn serve(config: MemberConfig, listener: TcpListener) -> Result<Self, OpenError> {
         let Started { proposer, membership, leases, reader, raft_service, peer_service, stopper, .. } =
-            Member::open(config.clone(), waymark_core::geo::Locator::default()).await?;
+            Member::open(config.clone(), crate::publication::no_tables()).await?;
         let stop_server = CancellationToken::new();
         let stop = stop_server.clone();
         let server = tokio::spawn(async move {

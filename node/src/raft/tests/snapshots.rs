@@ -79,7 +79,7 @@ async fn clu_3_a_damaged_or_missing_snapshot_is_refused_in_one_line() {
     let path = files(&config.data_dir).remove(0);
     let whole = fs::read(&path).unwrap();
     let refusal = async || {
-        crate::raft::Member::open(config.clone(), waymark_core::geo::Locator::default())
+        crate::raft::Member::open(config.clone(), crate::publication::no_tables())
             .await
             .err()
             .expect("it is refused")

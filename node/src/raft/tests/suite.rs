@@ -7,7 +7,7 @@ use openraft::testing::{StoreBuilder, Suite};
 use tempfile::TempDir;
 use waymark_core::state::View;
 
-use crate::publication::publication;
+use crate::publication::{no_tables, publication};
 use crate::raft::data_dir::DataDir;
 use crate::raft::log_opening;
 use crate::raft::log_store::LogStore;
@@ -24,7 +24,7 @@ impl StoreBuilder<TypeConfig, LogStore, StateMachine, TempDir> for Builder {
         log_opening::create(dir.path(), &owner).unwrap();
         let log = log_opening::open(dir.path(), &owner).unwrap();
         let (snapshots, content) = Snapshots::open(dir.path()).unwrap();
-        let (publisher, _reader) = publication(View::default());
+        let (publisher, _reader) = publication(View::default(), no_tables());
         let backlog = Arc::new(AtomicU64::new(0));
         Ok((dir, log, StateMachine::new(publisher, Arc::new(snapshots), content, backlog)))
     }

@@ -350,5 +350,7 @@ fn record_name(record: &stored::SnapshotRecord) -> &'static str {
         Kind::Service(_) => "service",
         Kind::LatencyRow(_) => "latency-row",
         Kind::LatencyTable(_) => "latency-table",
+        Kind::GeoOverride(_) => "geo-override",
+        Kind::GeoTable(_) => "geo-table",
     }
 }

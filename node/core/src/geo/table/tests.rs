@@ -1,11 +1,9 @@
 //! The table against looking at every address, with and without overrides.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
 use super::*;
-use crate::geo::{LocatedBy, Locator};
+use crate::geo::{DigestedTable, LocatedBy, Locator};
 
 fn span(text: &str) -> Span {
     text.parse().expect(text)
@@ -105,7 +103,7 @@ fn rte_14_the_digest_is_of_the_meaning() {
 
 #[test]
 fn rte_8_the_operator_is_asked_first() {
-    let database = Arc::new(table(&[("10.0.0.0/8", "DE")]));
+    let database = DigestedTable::from(table(&[("10.0.0.0/8", "DE")]));
     let overrides = RangeMap::new([(span("10.0.1.0/24"), place("FR")), (span("255.0.0.0/8"), place("US"))]);
     let locator = Locator::new(database.clone(), overrides);
     for (text, found) in [

@@ -1,7 +1,7 @@
 //! From a command to the file that carries it out.
 
 use super::step::Step;
-use super::{agent, endpoint, latency, outcomes, profile, region, remember, service, zone};
+use super::{agent, endpoint, geography, latency, outcomes, profile, region, remember, service, zone};
 use crate::state::{Action, Applied, Command, Context, Rejection, State};
 
 /// Carries `command` out on `state`: a pure function, so that every member comes to the same state.
@@ -52,6 +52,11 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
         }
         Action::DeleteService { name, if_revision } => service::delete(step, name, *if_revision),
         Action::UpdateLatency { set, remove } => latency::update(step, set, remove),
+        Action::UseGeo { digest, if_revision } => geography::use_table(step, *digest, *if_revision),
+        Action::SetGeoOverride { network, place } => geography::set_override(step, network, place),
+        Action::DeleteGeoOverride { network, if_revision } => {
+            geography::delete_override(step, network, *if_revision)
+        }
         Action::SetRegion(region) => region::set(step, region),
         Action::DeleteRegion { name, if_revision } => region::delete(step, name, *if_revision),
         Action::OpenSession { agent, region, run, version, member } => {

@@ -79,7 +79,7 @@ pub(super) fn agent(state: &State, name: &str) -> Result<Arc<Agent>, Rejection> 
 /// OBJ-8: refused unless the object is at the revision that the author saw, if it names one.
 pub(super) fn check_revision(
     noun: &'static str,
-    name: &impl ToString,
+    name: &(impl ToString + ?Sized),
     current: Revision,
     expected: Option<Revision>,
 ) -> Result<(), Rejection> {

@@ -3,6 +3,7 @@
 mod agent;
 mod dispatch;
 mod endpoint;
+mod geography;
 mod kind;
 mod latency;
 mod lookup;

@@ -2,6 +2,7 @@
 
 mod configuration;
 mod fields;
+mod geography;
 mod health;
 mod invariants;
 mod latency;
