@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::watch;
 use waymark_core::geo::{DigestedTable, GeoDigest};
 use waymark_core::model::LogIndex;
-use waymark_core::state::View;
+use waymark_core::state::{State, View};
 
 /// The geo table with that digest, or the one that the member carries along, if it has it.
 pub type TableSource = Arc<dyn Fn(Option<GeoDigest>) -> Option<DigestedTable> + Send + Sync>;
@@ -99,6 +99,11 @@ impl Reader {
         self.applied.clone().wait_for(|applied| *applied >= index).await.is_ok()
     }
 
+    /// The view of another state of the cluster, built from nothing: not for readers to see.
+    pub fn anew(&self, state: State, applied: LogIndex) -> View {
+        located(self.view().anew(state, applied), &self.shown.tables)
+    }
+
     /// Has clients located by tables that come later.
     pub fn relocator(&self) -> Relocator {
         Relocator { shown: self.shown.clone() }
@@ -153,11 +158,9 @@ fn located(view: View, tables: &TableSource) -> View {
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
+    use super::*;
     use waymark_core::geo::GeoTable;
     use waymark_core::model::Place;
-    use waymark_core::state::State;
-
-    use super::*;
 
     fn table(code: &str) -> DigestedTable {
         let everything = "0.0.0.0/0".parse().unwrap();

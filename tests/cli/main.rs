@@ -1,6 +1,7 @@
 //! The CLI against real members: every command that the manual shows, and the promises of its options.
 
 mod geo;
+mod history;
 mod manual;
 mod options;
 mod routing;

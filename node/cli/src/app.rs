@@ -15,7 +15,8 @@ use crate::grammar::{self, Cli, DEADLINE_VALUE, Noun};
 use crate::output::{Format, error};
 use crate::session::Session;
 use crate::{
-    agent, cluster, endpoint, events, explain, geo, latency, profile, region, service, status, version, zone,
+    agent, cluster, endpoint, events, explain, geo, latency, profile, region, service, simulate, status,
+    version, zone,
 };
 
 /// Carries out one command line; what it found goes to stdout, what went wrong to stderr.
@@ -132,6 +133,7 @@ async fn dispatch(noun: Noun, session: &Session) -> Result<String, Failure> {
         Noun::Status(wanted) => status::run(wanted, session).await,
         Noun::Events(wanted) => events::run(wanted, session).await,
         Noun::Explain(question) => explain::run(question, session).await,
+        Noun::Simulate(supposition) => simulate::run(supposition, session).await,
         Noun::Version { licenses } => Ok(session.show(&version::Version::new(licenses))),
         Noun::Completion { shell } => Ok(completion(shell)),
     }

@@ -14,7 +14,7 @@ use waymark_proto::admin::v1::{self as wire, ListEventsRequest, ListEventsRespon
 
 use crate::client::{Attempt, Heard};
 use crate::failure::Failure;
-use crate::flags::duration;
+use crate::flags;
 use crate::output::screen::append;
 use crate::output::verdicts::Region;
 use crate::output::{Format, Shown, Style, render_next, table, time, words};
@@ -31,22 +31,11 @@ pub(crate) struct Wanted {
     #[arg(long, short)]
     follow: bool,
     /// Only those since then: how long ago, or a moment as in 2026-01-31T12:00:00Z.
-    #[arg(long, value_name = "DURATION", value_parser = since)]
-    since: Option<Since>,
+    #[arg(long, value_name = "DURATION", value_parser = flags::moment)]
+    since: Option<flags::Moment>,
     /// At most so many, the latest; 1 to 10000 [default: 1000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: Option<u32>,
-}
-
-/// A moment, in milliseconds since 1970 UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Since(u64);
-
-fn since(text: &str) -> Result<Since, String> {
-    if let Ok(moment) = text.parse::<jiff::Timestamp>() {
-        return Ok(Since(u64::try_from(moment.as_millisecond()).unwrap_or_default()));
-    }
-    Ok(Since(time::now_ms().saturating_sub(duration::millis(text)?.0)))
 }
 
 /// Shows the events there are, or goes on with those that come.
@@ -236,13 +225,5 @@ mod tests {
     fn a_profiles_own_status_has_its_own_words() {
         let event = Event::from(wire::Event { to: wire::Status::Checking.into(), ..Default::default() });
         assert_eq!((event.endpoint, event.to.as_str()), (None, "CheckingEndpoints"));
-    }
-
-    #[test]
-    fn since_takes_a_duration_or_a_moment() {
-        assert_eq!(since("2023-11-14T22:13:20Z"), Ok(Since(1_700_000_000_000)));
-        let Since(hour_ago) = since("1h").unwrap();
-        assert!((3_599_000..3_700_000).contains(&(time::now_ms() - hour_ago)));
-        assert!(since("60").is_err());
     }
 }

@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Args, Command, CommandFactory, Parser, Subcommand, V
 use crate::flags::duration;
 use crate::output::Format;
 use crate::{
-    agent, cluster, endpoint, events, explain, geo, latency, profile, region, service, status, zone,
+    agent, cluster, endpoint, events, explain, geo, latency, profile, region, service, simulate, status, zone,
 };
 
 /// The operator's command line for a Waymark cluster.
@@ -102,6 +102,8 @@ pub(crate) enum Noun {
     Events(events::Wanted),
     /// What a query would be answered, and why.
     Explain(explain::Question),
+    /// Who would answer, if endpoints were down.
+    Simulate(simulate::Supposition),
     /// Which version this is.
     #[command(
         after_help = "Examples:\n  waymark version\n  waymark version -o json\n  waymark version --licenses"

@@ -19,6 +19,7 @@ mod profile;
 mod region;
 mod service;
 mod session;
+mod simulate;
 mod status;
 mod version;
 mod zone;

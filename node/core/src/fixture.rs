@@ -59,7 +59,7 @@ pub(crate) fn locator() -> Locator {
     ];
     let table =
         GeoTable::new(ranges.map(|(network, code)| (span(network), place(code)))).expect("ranges in order");
-    Locator::new(Arc::new(table), RangeMap::default())
+    Locator::new(table.into(), RangeMap::default())
 }
 
 pub(crate) fn set_region(state: &mut State, name: &str, latitude: i32, longitude: i32) {

@@ -1,21 +1,26 @@
 //! What a query would be answered on this member, and why (RTE-15): by the function that answers queries.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::Duration;
 
 use tonic::{Request, Response, Status};
 use waymark_core::answer::{Query, Record};
 use waymark_core::explain::{self, explain};
 use waymark_core::geo::{LocatedBy, Location};
-use waymark_core::model::{Name, Network, RecordType, Routing, Violations};
+use waymark_core::model::{Name, Network, RecordType, Routing, Timestamp, Violations};
 use waymark_core::routing::{Client, ClientFrom};
-use waymark_core::state::{LatencyRow, PlannedEndpoint, View};
+use waymark_core::state::{Forgotten, History, LatencyRow, PlannedEndpoint, View};
 use waymark_proto::admin::v1::{
-    self, AnswerRecord, EndpointExplanation, ExplainRequest, Explanation, ProfileExplanation, answers_server,
+    self, AnswerRecord, EndpointExplanation, ExplainRequest, Explanation, ProfileExplanation,
+    SimulateRequest, Simulation, answers_server,
 };
 
 use super::fault;
 use super::handles::Handles;
 use super::shown::Shown;
+use super::simulation::{self, Wanted};
+use crate::clock;
 use crate::publication;
 use waymark_process::chance;
 
@@ -29,13 +34,45 @@ impl AnswersService {
     pub(super) fn new(handles: Handles) -> Self {
         Self { handles }
     }
+
+    /// The view as it was at a moment. It looks at every profile: not for a task that others wait for.
+    async fn past(&self, moment: Timestamp) -> Result<Arc<View>, Status> {
+        let now = clock::now();
+        if moment > now {
+            let ahead = Duration::from_millis(moment.0 - now.0);
+            return Err(refuse_moment(format!("{ahead:?} from now is yet to come")));
+        }
+        let reader = self.handles.reader.clone();
+        let rebuild = move || {
+            let view = reader.view();
+            let (state, applied) = view.state.at(moment, view.applied)?;
+            Ok::<_, Forgotten>(Arc::new(reader.anew(state, applied)))
+        };
+        let rebuilt = tokio::task::spawn_blocking(rebuild).await;
+        let rebuilt = rebuilt.map_err(|error| Status::internal(format!("the past broke off: {error}")))?;
+        rebuilt.map_err(|Forgotten { begins }| {
+            let (ago, kept) = (now.0 - moment.0, now.0.saturating_sub(begins.0));
+            refuse_moment(format!(
+                "{} s ago is before the kept history, which begins {} s ago; seven days are kept, of {} changed objects at most",
+                ago / 1_000,
+                kept / 1_000,
+                History::OBJECTS_MAX
+            ))
+        })
+    }
 }
 
 #[tonic::async_trait]
 impl answers_server::Answers for AnswersService {
     async fn explain(&self, request: Request<ExplainRequest>) -> Result<Response<Explanation>, Status> {
-        let (query, draw) = query_of(request.into_inner())?;
-        let view = self.handles.reader.view();
+        let request = request.into_inner();
+        let (moment, down) = (request.at_ms, request.down.clone());
+        let (query, draw) = query_of(request)?;
+        let view = match moment {
+            None => self.handles.reader.view(),
+            Some(moment) => self.past(Timestamp(moment)).await?,
+        };
+        let view = if down.is_empty() { view } else { Arc::new(simulation::suppose(&view, &down)?.0) };
         let explained = explain(&view, &query, draw);
         let shown = Shown::of(&view.state);
         let client = explained.client.as_ref().map(|asker| asker.client);
@@ -70,8 +107,23 @@ impl answers_server::Answers for AnswersService {
             subnet_ignored: query.subnet.and_then(|subnet| ignored(subnet, client)).unwrap_or_default(),
             geo_table: view.locator.database().digest.to_string(),
             geo_table_missing: missing_table(&view),
+            at_ms: moment,
         }))
     }
+
+    async fn simulate(&self, request: Request<SimulateRequest>) -> Result<Response<Simulation>, Status> {
+        let wanted = Wanted::of(request.into_inner())?;
+        let (view, member) = (self.handles.reader.view(), self.handles.consensus.name());
+        let simulated = tokio::task::spawn_blocking(move || wanted.simulate(&view, member)).await;
+        let broken = |error| Status::internal(format!("the simulation broke off: {error}"));
+        Ok(Response::new(simulated.map_err(broken)??))
+    }
+}
+
+fn refuse_moment(rule: String) -> Status {
+    let mut violations = Violations::new();
+    violations.add("at_ms", rule);
+    fault::refuse(violations)
 }
 
 /// The geo table that the cluster goes by and this member lacks.
@@ -115,7 +167,7 @@ fn latency(row: &LatencyRow) -> String {
 
 /// The query and the draw; every fault of the request is found at once.
 fn query_of(request: ExplainRequest) -> Result<(Query, u64), Status> {
-    let ExplainRequest { name, r#type, client, draw } = request;
+    let ExplainRequest { name, r#type, client, draw, at_ms: _, down: _ } = request;
     let mut violations = Violations::new();
     let parsed = Name::parse(&name).map_err(|fault| violations.add("name", format!("'{name}' {fault}"))).ok();
     let record_type = if r#type.is_empty() { Ok(RecordType::A) } else { r#type.parse::<RecordType>() };

@@ -25,6 +25,7 @@ mod regions;
 mod registry;
 mod services;
 mod shown;
+mod simulation;
 mod statuses;
 #[cfg(test)]
 mod tests;

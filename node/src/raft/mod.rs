@@ -25,6 +25,7 @@ mod log_writer;
 mod member;
 mod membership;
 mod narrator;
+mod oblivion;
 mod outcomes;
 mod peer_client;
 mod peer_service;

@@ -224,5 +224,6 @@ fn is_fact(action: &Action) -> bool {
             | Action::RecordOutcomes { .. }
             | Action::ExpireVerdicts { .. }
             | Action::LoseAgent { .. }
+            | Action::ForgetHistory { .. }
     )
 }

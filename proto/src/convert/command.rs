@@ -131,6 +131,9 @@ impl From<&Action> for Wish {
             Action::LoseAgent { agent, session } => {
                 Self::LoseAgent(stored::LoseAgent { agent: agent.to_string(), session: session.0 })
             }
+            Action::ForgetHistory { before } => {
+                Self::ForgetHistory(stored::ForgetHistory { before_ms: before.0 })
+            }
             Action::ForgetAgent { name } => Self::ForgetAgent(removal("", name, &None)),
         }
     }
@@ -275,16 +278,14 @@ impl TryFrom<Wish> for Action {
             }
             Wish::UpdateEndpoint(stored::EndpointWish { profile, endpoint, mask, if_revision }) => {
                 let endpoint = required("update_endpoint.endpoint", endpoint)?;
-                let mask = required_mask(mask)?;
-                readable(wish::update_endpoint(profile, endpoint, Some(&mask), if_revision))
+                readable(wish::update_endpoint(profile, endpoint, Some(&required_mask(mask)?), if_revision))
             }
             Wish::RegisterService(stored::ServiceWish { service, mask, if_revision }) => {
                 let service = required("register_service.service", service)?;
                 readable(wish::register_service(service, Some(&required_mask(mask)?), if_revision))
             }
             Wish::SwitchService(stored::ServiceSwitch { name, running, if_revision }) => {
-                let if_revision = if_revision.map(Revision);
-                Ok(Self::SwitchService { name, is_running: running, if_revision })
+                Ok(Self::SwitchService { name, is_running: running, if_revision: if_revision.map(Revision) })
             }
             Wish::DeleteService(removal) => {
                 Ok(removal_of(removal, |name, if_revision| Self::DeleteService { name, if_revision }))
@@ -313,6 +314,9 @@ impl TryFrom<Wish> for Action {
             }
             Wish::DeleteRegion(removal) => {
                 Ok(removal_of(removal, |name, if_revision| Self::DeleteRegion { name, if_revision }))
+            }
+            Wish::ForgetHistory(stored::ForgetHistory { before_ms }) => {
+                Ok(Self::ForgetHistory { before: Timestamp(before_ms) })
             }
             Wish::ForgetAgent(removal) => Ok(Self::ForgetAgent { name: removal.name }),
             Wish::OpenSession(session) => Ok(opened_session(session)),

@@ -41,7 +41,7 @@ pub(super) fn used_geo(message: stored::UseGeo) -> Result<Action, Malformed> {
     Ok(Action::UseGeo { digest: stored_digest("use_geo.digest", &digest)?, if_revision })
 }
 
-fn digest_bytes(digest: Option<GeoDigest>) -> Bytes {
+pub(super) fn digest_bytes(digest: Option<GeoDigest>) -> Bytes {
     digest.map(|digest| digest.0.to_be_bytes().to_vec()).unwrap_or_default().into()
 }
 

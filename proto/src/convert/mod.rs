@@ -9,6 +9,7 @@ mod endpoint;
 mod event;
 mod geography;
 mod health;
+mod history;
 mod latency;
 mod mask;
 mod patch;

@@ -10,6 +10,7 @@ use waymark_core::state::{CommandId, Event, ProfileHealth, Remembered, State};
 use super::command::{request_id, request_id_bytes};
 use super::geography::{choice_message, override_message, stored_digest, stored_override};
 use super::health::{health_message, stored_health};
+use super::history::{past_message, profile_message, stored_past};
 use super::profile::stored_profile;
 use super::{Malformed, number, required};
 use crate::admin::v1 as wire;
@@ -53,6 +54,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         agents,
         health,
         profile_health,
+        history,
         events,
         remembered,
         remembered_order: _,
@@ -71,14 +73,15 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
     let profiles = profiles.iter().map(|(id, profile)| {
         let health = profile_health.get(id);
         Kind::Profile(stored::StoredProfile {
-            id: id.0,
-            profile: Some(profile.as_ref().into()),
-            endpoint_ids: profile.endpoints.iter().map(|endpoint| endpoint.id.0).collect(),
             status: health.map(|health| wire::Status::from(health.status)).unwrap_or_default().into(),
             since_ms: health.map(|health| health.since.0).unwrap_or_default(),
+            ..profile_message(profile)
         })
     });
     let health = health.iter().map(|(id, health)| Kind::Health(health_message(*id, health)));
+    let pasts = history.iter().map(|(counter, past)| Kind::Past(past_message(counter, past)));
+    let begins_ms = history.begins().0;
+    let beginning = (begins_ms > 0).then_some(Kind::History(stored::HistoryBeginning { begins_ms }));
     let events = events.values().map(|event| Kind::Event(event.as_ref().into()));
     let replies = remembered.iter().map(|(id, remembered)| Kind::Reply(reply_message(*id, remembered)));
     zones
@@ -91,6 +94,8 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         .chain(agents)
         .chain(profiles)
         .chain(health)
+        .chain(pasts)
+        .chain(beginning)
         .chain(events)
         .chain(replies)
         .map(|kind| stored::SnapshotRecord { kind: Some(kind) })
@@ -168,6 +173,15 @@ impl StateBuilder {
             Kind::Health(health) => {
                 let (endpoint, health) = stored_health(health)?;
                 fresh("health.endpoint", self.state.health.insert(endpoint, Arc::new(health)))
+            }
+            Kind::Past(message) => {
+                let (counter, past) = stored_past(message)?;
+                self.state.history.add(counter, past);
+                Ok(())
+            }
+            Kind::History(stored::HistoryBeginning { begins_ms }) => {
+                self.state.history.begin_at(Timestamp(begins_ms));
+                Ok(())
             }
             Kind::Event(event) => {
                 let event = Event::try_from(event)?;

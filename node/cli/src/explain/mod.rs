@@ -11,13 +11,15 @@ use waymark_proto::admin::v1::answers_client::AnswersClient;
 use crate::client::{Attempt, Client};
 use crate::cluster;
 use crate::failure::{Exit, Failure};
+use crate::flags;
 use crate::session::Session;
-use shown::Explanation;
+pub(crate) use shown::Explanation;
 
 /// A query as a resolver would send it.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  waymark explain web.tm.example.com\n  \
-waymark explain web.tm.example.com --type AAAA --from 198.51.100.7 --member m2")]
+waymark explain web.tm.example.com --type AAAA --from 198.51.100.7 --member m2\n  \
+waymark explain web.tm.example.com --at 2h")]
 pub(crate) struct Question {
     /// The name that is asked for.
     name: String,
@@ -30,6 +32,9 @@ pub(crate) struct Question {
     /// Ask this member, by its name or number; else the first that answers.
     #[arg(long, value_name = "M")]
     member: Option<String>,
+    /// As it was then: how long ago, or a moment as in 2026-01-31T12:00:00Z. Seven days are kept.
+    #[arg(long, value_name = "TIME", value_parser = flags::moment)]
+    at: Option<flags::Moment>,
     /// The draw that decides; a random one if not given.
     #[arg(long, value_name = "N")]
     draw: Option<u64>,
@@ -37,9 +42,17 @@ pub(crate) struct Question {
 
 /// Asks and shows the trace.
 pub(crate) async fn run(question: Question, session: &Session) -> Result<String, Failure> {
-    let Question { name, record_type, from, member, draw } = question;
+    let Question { name, record_type, from, member, at, draw } = question;
     let client = from.unwrap_or_default();
-    let request = ExplainRequest { name, r#type: record_type.to_ascii_uppercase(), client, draw };
+    let at_ms = at.map(|at| at.0);
+    let request = ExplainRequest {
+        name,
+        r#type: record_type.to_ascii_uppercase(),
+        client,
+        draw,
+        at_ms,
+        down: Vec::new(),
+    };
     let call = async |at: Attempt| {
         let request = at.request(&request);
         AnswersClient::new(at.channel).explain(request).await

@@ -6,11 +6,11 @@ use serde::Serialize;
 use waymark_proto::admin::v1 as wire;
 
 use super::profile::Profile;
-use crate::output::{Shown, Style, table};
+use crate::output::{Shown, Style, table, time};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Explanation {
+pub(crate) struct Explanation {
     name: String,
     r#type: String,
     rcode: String,
@@ -25,6 +25,8 @@ pub(super) struct Explanation {
     subnet_ignored: Option<String>,
     /// Null if nobody knows where the client is.
     location: Option<String>,
+    /// The moment that was asked about; null for now.
+    at: Option<String>,
     /// The digest of the table that the member goes by.
     geo_table: String,
     /// The one that the cluster goes by, if the member lacks it.
@@ -71,6 +73,7 @@ impl From<wire::Explanation> for Explanation {
             subnet_ignored,
             geo_table,
             geo_table_missing,
+            at_ms,
         } = message;
         let filled = |text: String| Some(text).filter(|text| !text.is_empty());
         let records = |records: Vec<wire::AnswerRecord>| records.into_iter().map(Into::into).collect();
@@ -86,6 +89,7 @@ impl From<wire::Explanation> for Explanation {
             client_from,
             subnet_ignored: filled(subnet_ignored),
             location: filled(location),
+            at: at_ms.map(time::rfc_3339),
             geo_table,
             geo_table_missing: filled(geo_table_missing),
             latency_row: filled(latency_row),
@@ -125,6 +129,12 @@ impl Explanation {
         format!("{} ({}{ignored})", self.client, self.client_from)
     }
 
+    /// Whose state it is, and of when.
+    fn moment(&self) -> String {
+        let at = self.at.as_ref().map(|at| format!(", as it was at {at}")).unwrap_or_default();
+        format!("{}, at log entry {}{at}", self.member, self.applied)
+    }
+
     fn geo_table(&self) -> String {
         let used = &self.geo_table;
         match &self.geo_table_missing {
@@ -152,7 +162,7 @@ impl Shown for Explanation {
             ("question", format!("{} {}", self.name, self.r#type)),
             ("answer", self.answer()),
             ("zone", self.zone.clone().unwrap_or_else(|| "none of ours".to_owned())),
-            ("member", format!("{}, at log entry {}", self.member, self.applied)),
+            ("member", self.moment()),
             ("client", self.client()),
             ("location", self.location.clone().unwrap_or_else(|| "unknown".to_owned())),
             ("geo table", self.geo_table()),

@@ -5,7 +5,7 @@ use prost_types::FieldMask;
 use crate::failure::Failure;
 
 /// A field's last word in the API or in a violation, and its flag.
-const FLAGS: [(&str, &str); 35] = [
+const FLAGS: [(&str, &str); 38] = [
     ("name_servers", "--ns"),
     ("mailbox", "--soa-mailbox"),
     ("zone", "--zone"),
@@ -40,6 +40,9 @@ const FLAGS: [(&str, &str); 35] = [
     ("ecs", "--ecs"),
     ("latitude", "--at"),
     ("longitude", "--at"),
+    ("at_ms", "--at"),
+    ("down", "--down"),
+    ("clients", "--sample"),
     ("request_id", ""),
 ];
 
@@ -68,8 +71,11 @@ pub(crate) fn field_of(flag: &str) -> Option<String> {
         "recovery_successes",
         "expect",
     ];
-    if flag == "--if-revision" {
-        return Some("write.if_revision".to_owned());
+    match flag {
+        "--if-revision" => return Some("write.if_revision".to_owned()),
+        // A place for a region, a moment for an explanation.
+        "--at" => return Some("at".to_owned()),
+        _ => {}
     }
     let (field, _) = FLAGS.iter().find(|(_, known)| *known == flag)?;
     Some(if MONITORS.contains(field) { format!("monitor.{field}") } else { (*field).to_owned() })

@@ -2,7 +2,9 @@
 
 pub(crate) mod duration;
 mod fields;
+mod moment;
 mod parse;
 
 pub(crate) use fields::{Mask, field_of, flag_of};
+pub(crate) use moment::{Moment, moment};
 pub(crate) use parse::{coordinates, header, name_server, number, revision, status_range, switch, ttl};

@@ -223,6 +223,11 @@ pub enum Action {
         /// The session that went silent; a newer one makes this void.
         session: Revision,
     },
+    /// What was replaced before this moment is kept no longer (RTE-15): proposed by the leader's timers.
+    ForgetHistory {
+        /// The moment.
+        before: Timestamp,
+    },
     /// An operator wants an agent that is lost out of the list.
     ForgetAgent {
         /// The agent.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use super::{CommandId, Event, EventId, Geography, LatencyTable, References, Rejection, Reply};
+use super::{CommandId, Event, EventId, Geography, History, LatencyTable, References, Rejection, Reply};
 use crate::geo::CloudRegion;
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
 use crate::model::{
@@ -71,6 +71,8 @@ pub struct State {
     pub health: OrdMap<EndpointId, Arc<EndpointHealth>>,
     /// Status by profile; one entry for each profile.
     pub profile_health: OrdMap<ProfileId, ProfileHealth>,
+    /// What commands of the last days replaced.
+    pub history: History,
     /// The latest [`State::EVENTS_MAX`] events.
     pub events: OrdMap<EventId, Arc<Event>>,
     /// The latest [`State::REMEMBERED_MAX`] marked commands.

@@ -50,7 +50,7 @@ pub(super) fn revision() -> impl Strategy<Value = Revision> {
     any::<u64>().prop_map(Revision)
 }
 
-fn timestamp() -> impl Strategy<Value = Timestamp> {
+pub(super) fn timestamp() -> impl Strategy<Value = Timestamp> {
     any::<u64>().prop_map(Timestamp)
 }
 

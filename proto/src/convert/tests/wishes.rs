@@ -3,11 +3,12 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use waymark_core::geo::GeoDigest;
 use waymark_core::model::{
-    AgentRun, Edit, EndpointId, EndpointPatch, MemberId, MonitorPatch, ProfilePatch, ServicePatch, Violation,
-    ZonePatch,
+    AgentRun, Edit, EndpointId, EndpointPatch, MemberId, MonitorPatch, ProfilePatch, ServicePatch, Timestamp,
+    Violation, ZonePatch,
 };
-use waymark_core::state::{Action, Command, CommandId, Rejection, Reply, ReportedOutcome};
+use waymark_core::state::{Action, Command, CommandId, LatencyRowDraft, Rejection, Reply, ReportedOutcome};
 
 use super::arbitrary::{caseless, expect, headers, outcome, protocol, region, revision, routing, text};
 
@@ -199,10 +200,22 @@ fn operators_action() -> impl Strategy<Value = Action> {
             Action::SwitchService { name, is_running, if_revision }
         }),
         (text(), if_revision()).prop_map(|(name, if_revision)| Action::DeleteService { name, if_revision }),
+        (vec(latency_row(), 0..3), vec(text(), 0..3))
+            .prop_map(|(set, remove)| Action::UpdateLatency { set, remove }),
+        (option::of(any::<u128>().prop_map(GeoDigest)), if_revision())
+            .prop_map(|(digest, if_revision)| Action::UseGeo { digest, if_revision }),
+        (text(), text()).prop_map(|(network, place)| Action::SetGeoOverride { network, place }),
+        (text(), if_revision())
+            .prop_map(|(network, if_revision)| Action::DeleteGeoOverride { network, if_revision }),
         region().prop_map(Action::SetRegion),
         (text(), if_revision()).prop_map(|(name, if_revision)| Action::DeleteRegion { name, if_revision }),
         text().prop_map(|name| Action::ForgetAgent { name }),
     ]
+}
+
+fn latency_row() -> impl Strategy<Value = LatencyRowDraft> {
+    (text(), vec((text(), any::<u32>()), 0..3))
+        .prop_map(|(network, latencies)| LatencyRowDraft { network, latencies })
 }
 
 fn members_action() -> impl Strategy<Value = Action> {
@@ -235,6 +248,7 @@ fn members_action() -> impl Strategy<Value = Action> {
             endpoints
         }),
         (caseless(), revision()).prop_map(|(agent, session)| Action::LoseAgent { agent, session }),
+        any::<u64>().prop_map(|before| Action::ForgetHistory { before: Timestamp(before) }),
     ]
 }
 
@@ -247,7 +261,12 @@ pub(super) fn command() -> impl Strategy<Value = Command> {
 pub(super) fn reply() -> impl Strategy<Value = Result<Reply, Rejection>> {
     let violations =
         || vec((text(), text()).prop_map(|(field, description)| Violation::new(field, description)), 0..3);
-    let noun = || proptest::sample::select(["zone", "profile", "endpoint", "region", "agent"].as_slice());
+    let noun = || {
+        proptest::sample::select(
+            ["zone", "profile", "endpoint", "service", "region", "agent", "geo table", "geo override"]
+                .as_slice(),
+        )
+    };
     prop_oneof![
         (revision(), violations()).prop_map(|(revision, warnings)| Ok(Reply { revision, warnings })),
         violations().prop_map(|violations| Err(Rejection::Invalid(violations))),

@@ -74,6 +74,12 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
             agent::lose(step, agent, *session);
             Ok(())
         }
+        Action::ForgetHistory { before } => {
+            if step.state.history.forget(*before) {
+                step.mark_changed();
+            }
+            Ok(())
+        }
         Action::ForgetAgent { name } => agent::forget(step, name),
     }
 }

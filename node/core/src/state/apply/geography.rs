@@ -4,7 +4,7 @@ use super::lookup::check_revision;
 use super::step::Step;
 use crate::geo::GeoDigest;
 use crate::model::{Network, NetworkFault, Place, Revision, Violations};
-use crate::state::{Change, Geography, PlaceOverride, Rejection};
+use crate::state::{Change, Geography, PlaceOverride, Rejection, Replaced};
 
 /// Has all members go by the table with that digest; none means the one that each carries along. Whether members have
 /// it cannot be judged here: it is their disks' matter, not the state's.
@@ -15,6 +15,8 @@ pub(super) fn use_table(
 ) -> Result<(), Rejection> {
     check_revision("geo table", "in use", step.state.geography.revision, if_revision)?;
     if step.state.geography.table != digest {
+        let Geography { table, revision, .. } = step.state.geography;
+        step.note_replaced(Replaced::GeoTable(table, revision));
         step.state.geography.table = digest;
         step.state.geography.revision = step.revision;
         step.note(Change::Geography);
@@ -38,7 +40,8 @@ pub(super) fn set_override(step: &mut Step<'_>, network: &str, place: &str) -> R
     };
     if overrides.get(&network).is_none_or(|known| known.place != place) {
         let wished = PlaceOverride { place, revision: step.revision };
-        step.state.geography.overrides.insert(network, wished);
+        let before = step.state.geography.overrides.insert(network, wished);
+        step.note_replaced(Replaced::GeoOverride(network, before));
         step.note(Change::Geography);
     }
     Ok(())
@@ -55,7 +58,8 @@ pub(super) fn delete_override(
     let key: Network = network.parse().map_err(|_| missing())?;
     let known = step.state.geography.overrides.get(&key).ok_or_else(missing)?;
     check_revision(noun, network, known.revision, if_revision)?;
-    step.state.geography.overrides.remove(&key);
+    let before = step.state.geography.overrides.remove(&key);
+    step.note_replaced(Replaced::GeoOverride(key, before));
     step.note(Change::Geography);
     Ok(())
 }

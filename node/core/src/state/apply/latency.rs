@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::lookup::region_hint;
 use super::step::Step;
 use crate::model::{Caseless, Network, NetworkFault, Violations, quote};
-use crate::state::{Change, LatencyRow, LatencyRowDraft, LatencyTable, Rejection};
+use crate::state::{Change, LatencyRow, LatencyRowDraft, LatencyTable, Rejection, Replaced};
 
 /// Sets rows and removes others, all or none.
 pub(super) fn update(
@@ -29,12 +29,18 @@ pub(super) fn update(
         gone.extend(read_network(&format!("remove[{at}]"), text, &mut violations));
     }
     let mut table = step.state.latency.clone();
-    let mut is_changed = false;
-    for network in &gone {
-        is_changed |= table.remove(network);
+    let mut replaced = Vec::new();
+    for network in gone {
+        let before = table.rows.get(&network).cloned();
+        if table.remove(&network) {
+            replaced.push(Replaced::LatencyRow(network, before));
+        }
     }
     for row in rows {
-        is_changed |= table.insert(row);
+        let (network, before) = (row.network, table.rows.get(&row.network).cloned());
+        if table.insert(row) {
+            replaced.push(Replaced::LatencyRow(network, before));
+        }
     }
     if table.rows.len() > LatencyTable::ROWS_MAX {
         let rule = format!(
@@ -47,7 +53,8 @@ pub(super) fn update(
     if !violations.is_empty() {
         return Err(Rejection::Invalid(violations.into_vec()));
     }
-    if is_changed {
+    if !replaced.is_empty() {
+        replaced.into_iter().for_each(|replaced| step.note_replaced(replaced));
         table.revision = step.revision;
         table.at = step.context.at;
         step.state.latency = table;

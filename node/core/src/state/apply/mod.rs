@@ -17,10 +17,12 @@ mod region;
 mod remember;
 mod service;
 mod step;
+mod suppose;
 mod warn;
 mod zone;
 
 pub use dispatch::apply;
+pub use suppose::suppose_down;
 
 #[cfg(test)]
 mod tests;

@@ -125,7 +125,7 @@ impl Step<'_> {
     }
 
     /// Stores a conclusion, if it is another: writing copies, reading does not.
-    fn put_conclusion(
+    pub(super) fn put_conclusion(
         &mut self,
         id: EndpointId,
         judgement: Option<Judgement>,
@@ -173,7 +173,7 @@ impl Step<'_> {
     /// Puts the endpoint's status in force that follows from its settings and from what it stands for (STA-8), with an
     /// event if it is another. Returns whether anything changed that its profile's status, or the standing of an
     /// endpoint above, may follow.
-    fn refresh_endpoint(
+    pub(super) fn refresh_endpoint(
         &mut self,
         profile: &Profile,
         endpoint: &Endpoint,

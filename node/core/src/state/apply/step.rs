@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::model::{Profile, ProfileId, Revision, Violations};
 use crate::state::{
-    Applied, Change, Context, Event, EventCause, EventId, EventStatus, Rejection, Reply, State, Subject,
+    Applied, Change, Context, Event, EventCause, EventId, EventStatus, Past, Rejection, Replaced, Reply,
+    State, Subject, history,
 };
 
 /// The working copy of the state, which is thrown away if the command is refused or turns out to change nothing.
@@ -26,6 +27,7 @@ pub(super) struct Step<'a> {
     changes: Vec<Change>,
     health: BTreeSet<ProfileId>,
     events: Vec<EventId>,
+    replaced: Vec<Replaced>,
 }
 
 impl<'a> Step<'a> {
@@ -42,6 +44,7 @@ impl<'a> Step<'a> {
             changes: Vec::new(),
             health: BTreeSet::new(),
             events: Vec::new(),
+            replaced: Vec::new(),
         }
     }
 
@@ -60,6 +63,11 @@ impl<'a> Step<'a> {
         }
         self.changes.extend(self.health.into_iter().map(Change::Health));
         self.changes.extend(self.events.into_iter().map(Change::Event));
+        let replaced = history::replaced(self.original, &state, &self.changes, self.replaced);
+        if !replaced.is_empty() {
+            let Context { index, at } = self.context;
+            state.history.add(self.revision, Past { at, index, replaced });
+        }
         let reply = Reply { revision: state.counter, warnings: self.warnings.into_vec() };
         Applied { state, reply: Ok(reply), changes: self.changes }
     }
@@ -73,6 +81,11 @@ impl<'a> Step<'a> {
     pub(super) fn note(&mut self, change: Change) {
         self.mark_changed();
         self.changes.push(change);
+    }
+
+    /// Says what a row or an override replaced, which its change does not tell.
+    pub(super) fn note_replaced(&mut self, replaced: Replaced) {
+        self.replaced.push(replaced);
     }
 
     /// Says that counts, verdicts or statuses of a profile's endpoints are different; once is enough.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::health::{judge, profile_status, regional_verdicts};
-use crate::model::{Caseless, Violations, validate_profile, validate_zone};
+use crate::model::{Caseless, Timestamp, Violations, validate_profile, validate_zone};
 use crate::state::{Action, Applied, Change, Command, State, Subject};
 
 /// What one command may have done to the state.
@@ -42,6 +42,7 @@ pub(super) fn check_step(before: &State, command: &Command, applied: &Applied) {
     if !matches!(command.action, Action::RecordOutcomes { .. }) {
         check_one_event_each(applied);
     }
+    check_history(before, after);
 }
 
 /// STA-12: one step is one event for each status that changed. Only outcomes, which count one after the other, may change
@@ -54,6 +55,35 @@ fn check_one_event_each(applied: &Applied) {
         let subject = (event.profile, event.subject.clone());
         assert!(!seen.contains(&subject), "two events of {subject:?} in {:?}", applied.changes);
         seen.push(subject);
+    }
+}
+
+/// RTE-15: what the step replaced leads back to the state before it, in everything that answers are made of.
+fn check_history(before: &State, after: &State) {
+    let newest = after.history.iter().last().filter(|(counter, _)| *counter > before.counter);
+    let earlier = match newest {
+        Some((_, past)) => after.at(Timestamp(past.at.0 - 1), past.index).expect("it is kept").0,
+        None => after.clone(),
+    };
+    assert_eq!(earlier.zones, before.zones);
+    assert_eq!(earlier.profiles, before.profiles);
+    assert_eq!(earlier.profile_ids, before.profile_ids);
+    assert_eq!(earlier.owners, before.owners);
+    assert_eq!(earlier.profile_health, before.profile_health);
+    assert_eq!(earlier.services, before.services);
+    assert_eq!(earlier.references, before.references);
+    assert_eq!(earlier.regions, before.regions);
+    assert_eq!(earlier.latency.rows, before.latency.rows);
+    assert_eq!(earlier.geography, before.geography);
+    assert!(earlier.health.keys().eq(before.health.keys()));
+    for (endpoint, health) in &before.health {
+        let was = &earlier.health[endpoint];
+        assert_eq!((was.status, was.stale_since), (health.status, health.stale_since));
+        let verdicts = |state: &State, health| -> Vec<_> {
+            let regions = state.regional_verdicts(health);
+            regions.into_iter().map(|region| (region.region, region.verdict)).collect()
+        };
+        assert_eq!(verdicts(&earlier, was), verdicts(before, health));
     }
 }
 

@@ -1,0 +1,38 @@
+//! Moments as flags hold them.
+
+use super::duration;
+use crate::output::time;
+
+/// A moment, in milliseconds since 1970 UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment(pub(crate) u64);
+
+/// Reads how long ago a moment was, or the moment itself.
+pub(crate) fn moment(text: &str) -> Result<Moment, String> {
+    if let Ok(moment) = text.parse::<jiff::Timestamp>() {
+        return Ok(Moment(u64::try_from(moment.as_millisecond()).unwrap_or_default()));
+    }
+    // Days have 24 hours here: what is asked about is how long ago something was.
+    let days = jiff::SpanRelativeTo::days_are_24_hours();
+    let ago = text.parse::<jiff::Span>().and_then(|span| span.to_duration(days));
+    let ago = ago.ok().and_then(|ago| u64::try_from(ago.as_millis()).ok());
+    let ago = ago.map_or_else(|| duration::millis(text).map(|millis| millis.0), Ok)?;
+    Ok(Moment(time::now_ms().saturating_sub(ago)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_told_by_a_duration_or_by_itself() {
+        assert_eq!(moment("2023-11-14T22:13:20Z"), Ok(Moment(1_700_000_000_000)));
+        let Moment(hour_ago) = moment("1h").unwrap();
+        assert!((3_599_000..3_700_000).contains(&(time::now_ms() - hour_ago)));
+        let Moment(week_ago) = moment("7d").unwrap();
+        assert!((604_799_000..604_900_000).contains(&(time::now_ms() - week_ago)));
+        for bad in ["60", "-1h", "soon", ""] {
+            assert!(moment(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! What the state was: for each command that changed what answers are made of, what it replaced. Undone one after the
+//! other they lead back to any moment that is kept, so that the same functions can be asked about it (RTE-15).
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use super::{Change, LatencyRow, PlaceOverride, ProfileHealth, State};
+use crate::geo::GeoDigest;
+use crate::health::EndpointHealth;
+use crate::model::{
+    Agent, Caseless, EndpointId, LogIndex, Name, Network, Profile, ProfileId, Region, Revision, Service,
+    Timestamp, Zone,
+};
+
+/// What a command replaced: the object as it was, or that there was none.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Replaced {
+    /// A zone.
+    Zone(Name, Option<Arc<Zone>>),
+    /// A profile with its endpoints.
+    Profile(ProfileId, Option<Arc<Profile>>),
+    /// A profile's status.
+    Status(ProfileId, Option<ProfileHealth>),
+    /// An endpoint's health, where its status or a verdict became another. Counts alone are not kept.
+    Health(EndpointId, Option<Arc<EndpointHealth>>),
+    /// A service.
+    Service(Caseless, Option<Arc<Service>>),
+    /// A region.
+    Region(Caseless, Option<Arc<Region>>),
+    /// An agent, where it became one of another region.
+    Agent(Caseless, Option<Arc<Agent>>),
+    /// A row of the latency table.
+    LatencyRow(Network, Option<Arc<LatencyRow>>),
+    /// The choice of the geo table.
+    GeoTable(Option<GeoDigest>, Revision),
+    /// An override of the geo table.
+    GeoOverride(Network, Option<PlaceOverride>),
+}
+
+/// What one command replaced, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Past {
+    /// When the leader proposed the command.
+    pub at: Timestamp,
+    /// The log entry in which it stands.
+    pub index: LogIndex,
+    /// Each object once.
+    pub replaced: Vec<Replaced>,
+}
+
+/// The kept past, by the counter that each command led to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    pasts: OrdMap<Revision, Arc<Past>>,
+    /// Everything that is replaced in it.
+    objects: usize,
+    /// From when on all is kept: the moment of the last command that is forgotten.
+    begins: Timestamp,
+}
+
+impl History {
+    /// How long the past is kept, in milliseconds: seven days.
+    pub const SPAN_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
+    /// Most objects that are kept; the oldest go first.
+    pub const OBJECTS_MAX: usize = 200_000;
+
+    /// The kept commands, oldest first, each by the counter that it led to.
+    pub fn iter(&self) -> impl Iterator<Item = (Revision, &Arc<Past>)> {
+        self.pasts.iter().map(|(counter, past)| (*counter, past))
+    }
+
+    /// From when on all is kept; 0 if nothing was ever forgotten.
+    pub fn begins(&self) -> Timestamp {
+        self.begins
+    }
+
+    /// Is there anything that is older than [`History::SPAN_MS`] at `now`?
+    pub fn is_overdue(&self, now: Timestamp) -> bool {
+        let oldest = self.pasts.get_min().map(|(_, past)| past.at.0);
+        oldest.is_some_and(|oldest| oldest < now.0.saturating_sub(Self::SPAN_MS))
+    }
+
+    /// Takes in what the next command replaced, and forgets the oldest beyond [`History::OBJECTS_MAX`].
+    pub fn add(&mut self, counter: Revision, past: Past) {
+        self.objects += past.replaced.len();
+        self.pasts.insert(counter, Arc::new(past));
+        while self.objects > Self::OBJECTS_MAX {
+            self.forget_oldest();
+        }
+    }
+
+    /// Forgets what was replaced before `end`; false if there is nothing.
+    pub(super) fn forget(&mut self, end: Timestamp) -> bool {
+        let before = self.pasts.len();
+        while self.pasts.get_min().is_some_and(|(_, past)| past.at < end) {
+            self.forget_oldest();
+        }
+        self.pasts.len() < before
+    }
+
+    /// Says from when on all is kept, as a snapshot has it.
+    pub fn begin_at(&mut self, begins: Timestamp) {
+        self.begins = begins;
+    }
+
+    fn forget_oldest(&mut self) {
+        let Some((counter, oldest)) = self.pasts.get_min().cloned() else { return };
+        self.pasts.remove(&counter);
+        self.objects -= oldest.replaced.len();
+        self.begins = self.begins.max(oldest.at);
+    }
+}
+
+/// A moment that is not kept any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the kept history begins {} ms after 1970", .begins.0)]
+pub struct Forgotten {
+    /// When it begins.
+    pub begins: Timestamp,
+}
+
+impl State {
+    /// The state at a moment, without a history of its own, and the last log entry that had changed it by then. `applied`
+    /// is the last entry of this state.
+    pub fn at(&self, moment: Timestamp, applied: LogIndex) -> Result<(Self, LogIndex), Forgotten> {
+        if moment < self.history.begins {
+            return Err(Forgotten { begins: self.history.begins });
+        }
+        let mut state = Self { history: History::default(), ..self.clone() };
+        let mut index = applied;
+        for (counter, past) in self.history.pasts.iter().rev() {
+            if past.at <= moment {
+                index = past.index;
+                break;
+            }
+            past.replaced.iter().rev().for_each(|replaced| state.put_back(replaced));
+            state.counter = Revision(counter.0 - 1);
+            index = LogIndex(past.index.0 - 1);
+        }
+        // Profiles and services that were there together named each other rightly.
+        let _ = state.rebuild_references();
+        Ok((state, index))
+    }
+
+    fn put_back(&mut self, replaced: &Replaced) {
+        match replaced {
+            Replaced::Zone(name, before) => put(&mut self.zones, name, before),
+            Replaced::Profile(id, before) => self.put_profile_back(*id, before.as_ref()),
+            Replaced::Status(id, before) => put(&mut self.profile_health, id, before),
+            Replaced::Health(id, before) => put(&mut self.health, id, before),
+            Replaced::Service(name, before) => put(&mut self.services, name, before),
+            Replaced::Region(name, before) => put(&mut self.regions, name, before),
+            Replaced::Agent(name, before) => put(&mut self.agents, name, before),
+            Replaced::LatencyRow(_, Some(before)) => {
+                self.latency.insert((**before).clone());
+            }
+            Replaced::LatencyRow(network, None) => {
+                self.latency.remove(network);
+            }
+            Replaced::GeoTable(digest, revision) => {
+                self.geography.table = *digest;
+                self.geography.revision = *revision;
+            }
+            Replaced::GeoOverride(network, before) => put(&mut self.geography.overrides, network, before),
+        }
+    }
+
+    fn put_profile_back(&mut self, id: ProfileId, before: Option<&Arc<Profile>>) {
+        if let Some(now) = self.profiles.remove(&id) {
+            self.profile_ids.remove(&now.name);
+            self.owners.remove(&now.full_name.tree_key());
+        }
+        if let Some(before) = before {
+            self.profile_ids.insert(before.name.clone(), id);
+            self.owners.insert(before.full_name.tree_key(), id);
+            self.profiles.insert(id, before.clone());
+        }
+    }
+}
+
+fn put<K: Ord + Clone, V: Clone>(map: &mut OrdMap<K, V>, key: &K, before: &Option<V>) {
+    match before {
+        Some(value) => map.insert(key.clone(), value.clone()),
+        None => map.remove(key),
+    };
+}
+
+/// What `changes` replaced on the way from `before` to `after`; rows and overrides have been told of in `told`.
+pub(super) fn replaced(
+    before: &State,
+    after: &State,
+    changes: &[Change],
+    told: Vec<Replaced>,
+) -> Vec<Replaced> {
+    let mut found = told;
+    let mut profiles: BTreeSet<ProfileId> = BTreeSet::new();
+    for change in changes {
+        match change {
+            Change::Zone(name) => found.push(Replaced::Zone(name.clone(), before.zones.get(name).cloned())),
+            Change::Profile(id) | Change::ProfileRemoved(id, _) | Change::Health(id) => {
+                profiles.insert(*id);
+            }
+            Change::Service(name) => {
+                found.push(Replaced::Service(name.clone(), before.services.get(name).cloned()));
+            }
+            Change::Region(name) => {
+                found.push(Replaced::Region(name.clone(), before.regions.get(name).cloned()));
+            }
+            Change::Agent(name) => {
+                let (old, new) = (before.agents.get(name), after.agents.get(name));
+                if old.map(|agent| &agent.region) != new.map(|agent| &agent.region) {
+                    found.push(Replaced::Agent(name.clone(), old.cloned()));
+                }
+            }
+            Change::Latency | Change::Geography | Change::Event(_) => {}
+        }
+    }
+    profiles.into_iter().for_each(|id| replaced_of_profile(before, after, id, &mut found));
+    found
+}
+
+fn replaced_of_profile(before: &State, after: &State, id: ProfileId, found: &mut Vec<Replaced>) {
+    let (old, new) = (before.profiles.get(&id), after.profiles.get(&id));
+    if !is_same(old, new) {
+        found.push(Replaced::Profile(id, old.cloned()));
+    }
+    let status = before.profile_health.get(&id);
+    if status != after.profile_health.get(&id) {
+        found.push(Replaced::Status(id, status.copied()));
+    }
+    let endpoints = |profile: Option<&Arc<Profile>>| -> BTreeSet<EndpointId> {
+        profile.iter().flat_map(|profile| profile.endpoints.iter().map(|endpoint| endpoint.id)).collect()
+    };
+    for endpoint in endpoints(old).union(&endpoints(new)) {
+        let (old, new) = (before.health.get(endpoint), after.health.get(endpoint));
+        if !is_same(old, new) && !is_seen_alike(old, new) {
+            found.push(Replaced::Health(*endpoint, old.cloned()));
+        }
+    }
+}
+
+fn is_same<T>(old: Option<&Arc<T>>, new: Option<&Arc<T>>) -> bool {
+    match (old, new) {
+        (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// Do both lead to the same answers and verdicts?
+fn is_seen_alike(old: Option<&Arc<EndpointHealth>>, new: Option<&Arc<EndpointHealth>>) -> bool {
+    let (Some(old), Some(new)) = (old, new) else { return false };
+    let rest =
+        |health: &EndpointHealth| (health.status, health.judgement, health.stale_since, health.by_family);
+    let verdicts = |health: &'_ Arc<EndpointHealth>| -> Vec<_> {
+        health.tallies.iter().map(|(agent, tally)| (agent.clone(), tally.verdict)).collect()
+    };
+    rest(old) == rest(new) && verdicts(old) == verdicts(new)
+}

@@ -1,0 +1,112 @@
+//! Bytes that every version must read, of what the routing methods stand on: services, nested profiles, places, latencies
+//! and the past.
+
+use waymark_core::geo::GeoDigest;
+use waymark_core::model::{
+    Caseless, Edit, EndpointPatch, LogIndex, Place, ProfileId, Revision, Service, ServicePatch, Timestamp,
+    parse_target,
+};
+use waymark_core::state::{Action, LatencyRow, LatencyRowDraft, Past, PlaceOverride, Replaced, State};
+
+const DIGEST: GeoDigest = GeoDigest(0x5503_2c61_28a9_9df3_d306_566b_6611_10e6);
+
+pub(super) fn actions() -> Vec<(&'static str, Action)> {
+    let if_revision = Some(Revision(41));
+    let (shop, network) = ("shop".to_owned(), "198.51.100.0/24".to_owned());
+    let row =
+        LatencyRowDraft { network: network.clone(), latencies: vec![("eu".into(), 12), ("us".into(), 90)] };
+    vec![
+        ("add_endpoint.nested", add_endpoint(nested_patch())),
+        (
+            "add_endpoint.service",
+            add_endpoint(EndpointPatch { service: Edit::Set(shop.clone()), ..EndpointPatch::default() }),
+        ),
+        (
+            "register_service",
+            Action::RegisterService {
+                name: shop.clone(),
+                fields: ServicePatch {
+                    target: Edit::Set("192.0.2.7".into()),
+                    location: Edit::Set("eu".into()),
+                },
+                if_revision,
+            },
+        ),
+        ("switch_service", Action::SwitchService { name: shop.clone(), is_running: true, if_revision }),
+        ("delete_service", Action::DeleteService { name: shop, if_revision }),
+        ("update_latency", Action::UpdateLatency { set: vec![row], remove: vec!["2001:db8::/32".into()] }),
+        ("use_geo", Action::UseGeo { digest: Some(DIGEST), if_revision }),
+        ("use_geo.embedded", Action::UseGeo { digest: None, if_revision: None }),
+        ("set_geo_override", Action::SetGeoOverride { network: network.clone(), place: "US-CA".into() }),
+        ("delete_geo_override", Action::DeleteGeoOverride { network, if_revision }),
+        ("forget_history", Action::ForgetHistory { before: Timestamp(1_700_000_000_000) }),
+    ]
+}
+
+fn add_endpoint(fields: EndpointPatch) -> Action {
+    Action::AddEndpoint { profile: "web".into(), name: "eu".into(), fields, if_revision: None }
+}
+
+fn nested_patch() -> EndpointPatch {
+    EndpointPatch {
+        nested: Edit::Set("api".into()),
+        endpoints_min: Edit::Set(2),
+        endpoints_min_v4: Edit::Set(1),
+        endpoints_min_v6: Edit::Set(0),
+        geo: Edit::Set(vec!["DE".into(), "GEO-AS".into()]),
+        subnets: Edit::Set(vec!["10.0.0.0/8".into(), "2001:db8::1-2001:db8::9".into()]),
+        ..EndpointPatch::default()
+    }
+}
+
+/// One object of each of these kinds, and a past in which each object of `state` was replaced.
+pub(super) fn add_places(state: &mut State) {
+    let network = "198.51.100.0/24".parse().unwrap();
+    let service = Service {
+        name: "shop".into(),
+        target: parse_target("192.0.2.7").unwrap(),
+        location: Some("eu".into()),
+        is_running: false,
+        revision: Revision(11),
+    };
+    let found = PlaceOverride { place: Place::parse("US-CA").unwrap(), revision: Revision(12) };
+    state.services.insert(service.name.clone(), service.into());
+    state.latency.insert(LatencyRow { network, latencies: vec![("eu".into(), 12), ("us".into(), 90)] });
+    (state.latency.revision, state.latency.at) = (Revision(13), Timestamp(1_700_000_000_003));
+    state.geography.overrides.insert(network, found);
+    (state.geography.table, state.geography.revision) = (Some(DIGEST), Revision(14));
+    let id = ProfileId(7);
+    let name = |text: &str| Caseless::new(text);
+    let replaced = vec![
+        Replaced::Zone(state.zones.keys().next().unwrap().clone(), state.zones.values().next().cloned()),
+        Replaced::Profile(id, state.profiles.get(&id).cloned()),
+        Replaced::Status(id, state.profile_health.get(&id).copied()),
+        Replaced::Health(*state.health.keys().next().unwrap(), state.health.values().next().cloned()),
+        Replaced::Service(name("shop"), state.services.get(&name("shop")).cloned()),
+        Replaced::Region(
+            state.regions.keys().next().unwrap().clone(),
+            state.regions.values().next().cloned(),
+        ),
+        Replaced::Agent(name("agent-1"), state.agents.get(&name("agent-1")).cloned()),
+        Replaced::LatencyRow(network, state.latency.rows.get(&network).cloned()),
+        Replaced::GeoTable(Some(DIGEST), Revision(14)),
+        Replaced::GeoOverride(network, Some(found)),
+    ];
+    let none = vec![
+        Replaced::Zone(state.zones.keys().next().unwrap().clone(), None),
+        Replaced::Profile(id, None),
+        Replaced::Status(id, None),
+        Replaced::Health(*state.health.keys().next().unwrap(), None),
+        Replaced::Service(name("shop"), None),
+        Replaced::Region(name("eu"), None),
+        Replaced::Agent(name("agent-1"), None),
+        Replaced::LatencyRow(network, None),
+        Replaced::GeoTable(None, Revision(0)),
+        Replaced::GeoOverride(network, None),
+    ];
+    for (counter, replaced) in [(20, none), (21, replaced)] {
+        let past = Past { at: Timestamp(1_700_000_000_000 + counter), index: LogIndex(counter), replaced };
+        state.history.add(Revision(counter), past);
+    }
+    state.history.begin_at(Timestamp(1_600_000_000_000));
+}
