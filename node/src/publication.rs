@@ -139,12 +139,12 @@ impl fmt::Debug for Shown {
 /// The table that the view's state names, if that is another than the one that the view goes by.
 pub fn lacks(view: &View) -> bool {
     let wanted = view.state.geography.table;
-    wanted.is_some_and(|wanted| wanted != view.locator.database().digest)
+    wanted.is_some_and(|wanted| wanted != view.locator.geo_table().digest)
 }
 
 fn located(view: View, tables: &TableSource) -> View {
     let wanted = view.state.geography.table;
-    let used = view.locator.database().digest;
+    let used = view.locator.geo_table().digest;
     if wanted == Some(used) {
         return view;
     }

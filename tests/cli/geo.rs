@@ -9,17 +9,17 @@ use harness::{Cluster, Member, dns, eventually};
 
 #[path = "../../node/src/geo/fixture.rs"]
 #[allow(dead_code, reason = "the member's own tests write damaged databases, too")]
-mod database;
+mod mmdb;
 
-use database::{Mmdb, country};
+use mmdb::{Mmdb, country};
 
 /// A database that says where 127.0.0.0/8 and 198.51.100.0/24 are.
 fn write(path: &Path, place: &'static str) {
-    let database =
+    let content =
         Mmdb::of("country").with("127.0.0.0/8", country(place)).with("198.51.100.0/24", country(place));
     // Put in its place by renaming, so that no member reads half of it.
     let draft = path.with_extension("draft");
-    std::fs::write(&draft, database.bytes()).expect("the draft can be written");
+    std::fs::write(&draft, content.bytes()).expect("the draft can be written");
     std::fs::rename(draft, path).expect("it can be renamed");
 }
 

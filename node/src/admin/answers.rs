@@ -105,7 +105,7 @@ impl answers_server::Answers for AnswersService {
                 .unwrap_or_default(),
             scope: explained.answer.scope.map(u32::from),
             subnet_ignored: query.subnet.and_then(|subnet| ignored(subnet, client)).unwrap_or_default(),
-            geo_table: view.locator.database().digest.to_string(),
+            geo_table: view.locator.geo_table().digest.to_string(),
             geo_table_missing: missing_table(&view),
             at_ms: moment,
         }))

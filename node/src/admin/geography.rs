@@ -117,7 +117,7 @@ impl geo_server::Geo for GeoService {
             address: parsed.to_string(),
             place: location.map(|location| location.place.code().to_owned()).unwrap_or_default(),
             r#override: network.map(Network::to_string).unwrap_or_default(),
-            digest: view.locator.database().digest.to_string(),
+            digest: view.locator.geo_table().digest.to_string(),
             member: self.handles.consensus.name(),
         }))
     }

@@ -77,7 +77,7 @@ impl HeldTables {
     /// What this member has.
     pub fn own(&self) -> Held {
         let tables = self.source.get().map(|source| source()).unwrap_or_default();
-        Held { tables, used: self.base.reader.peek().locator.database().digest.to_string() }
+        Held { tables, used: self.base.reader.peek().locator.geo_table().digest.to_string() }
     }
 
     /// The answer to another member.

@@ -43,7 +43,7 @@ impl From<GeoTable> for DigestedTable {
 /// Locates clients by a geo table and by what the operator says in its place.
 #[derive(Clone, Debug)]
 pub struct Locator {
-    database: DigestedTable,
+    geo_table: DigestedTable,
     overrides: RangeMap<Place>,
     /// The database's table with the overrides in it, or the very table if there are none.
     table: Arc<GeoTable>,
@@ -51,22 +51,22 @@ pub struct Locator {
 
 impl Locator {
     /// A locator. With overrides it makes a table of its own, in the time and the space that the table takes.
-    pub fn new(database: DigestedTable, overrides: RangeMap<Place>) -> Self {
+    pub fn new(geo_table: DigestedTable, overrides: RangeMap<Place>) -> Self {
         let table = match overrides.is_empty() {
-            true => database.table.clone(),
-            false => database.table.with_overrides(&overrides).into(),
+            true => geo_table.table.clone(),
+            false => geo_table.table.with_overrides(&overrides).into(),
         };
-        Self { database, overrides, table }
+        Self { geo_table, overrides, table }
     }
 
     /// The table below the overrides.
-    pub fn database(&self) -> &DigestedTable {
-        &self.database
+    pub fn geo_table(&self) -> &DigestedTable {
+        &self.geo_table
     }
 
     /// The same table with other overrides.
     pub fn overridden(&self, overrides: RangeMap<Place>) -> Self {
-        if overrides == self.overrides { self.clone() } else { Self::new(self.database.clone(), overrides) }
+        if overrides == self.overrides { self.clone() } else { Self::new(self.geo_table.clone(), overrides) }
     }
 
     /// Where `address` is, if anybody knows.

@@ -53,9 +53,9 @@ impl View {
         Self { locator, ..Self::of(state, applied) }
     }
 
-    /// The same view, but that clients are located by `database`, below the operator's overrides.
-    pub fn located_anew(&self, database: DigestedTable) -> Self {
-        let locator = Locator::new(database, self.state.geography.override_map());
+    /// The same view, but that clients are located by `geo_table`, below the operator's overrides.
+    pub fn located_anew(&self, geo_table: DigestedTable) -> Self {
+        let locator = Locator::new(geo_table, self.state.geography.override_map());
         Self { locator, ..self.clone() }
     }
 
@@ -187,11 +187,13 @@ impl View {
         let exists = self.state.zones.contains_key(name)
             || self.plans.get(name).is_some_and(|plan| plan.exists())
             || !self.name_server_addresses(name).is_empty();
-        if exists {
-            self.present.insert(name.tree_key(), ());
-        } else {
-            self.present.remove(&name.tree_key());
-        }
+        let key = name.tree_key();
+        // To look costs a fraction of what writing does, and most changes are of names that stay.
+        match (exists, self.present.contains_key(&key)) {
+            (true, false) => self.present.insert(key, ()),
+            (false, true) => self.present.remove(&key),
+            (true, true) | (false, false) => None,
+        };
     }
 }
 

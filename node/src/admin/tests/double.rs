@@ -191,7 +191,7 @@ impl Consensus for Double {
     }
 
     fn own_tables(&self) -> Held {
-        let digest = self.publisher.view().locator.database().digest.to_string();
+        let digest = self.publisher.view().locator.geo_table().digest.to_string();
         let embedded = GeoTable { digest: digest.clone(), source: "embedded".into(), ..GeoTable::default() };
         Held { tables: vec![embedded], used: digest }
     }
