@@ -70,7 +70,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let config = Config::load(&arguments.flags)?;
     if arguments.check {
         if let Some(path) = &config.geo_database {
-            GeoTables::default().load(path, None)?;
+            GeoTables::default().load(path, Vec::new)?;
         }
         return Ok(());
     }

@@ -111,9 +111,10 @@ impl Reader {
 }
 
 impl Relocator {
-    /// The table that the state names.
-    pub fn in_use(&self) -> Option<GeoDigest> {
-        self.shown.view.load().state.geography.table
+    /// The table that the state names, and the one that clients are located by, if that is another.
+    pub fn in_use(&self) -> Vec<GeoDigest> {
+        let view = self.shown.view.load();
+        view.state.geography.table.into_iter().chain([view.locator.geo_table().digest]).collect()
     }
 
     /// Goes by the table that the state names, if the member has it by now.

@@ -30,8 +30,10 @@ const REPORT_OUTCOMES_MAX: usize = 512;
 /// Most outcomes that wait for an acknowledgement: 30 s of 2,000 probes a second, in about 20 MiB. What is older than
 /// three intervals changes nothing any more anyway (STA-6).
 const BACKLOG_OUTCOMES_MAX: usize = 65_536;
-/// Sent outcomes that stay unacknowledged this long mean a member without a leader: another one may have one.
-const ACKNOWLEDGEMENT_TIMEOUT: Duration = Duration::from_secs(8);
+/// Sent outcomes that stay unacknowledged this long mean a member without a leader: another one may have one. Longer than
+/// the slowest election (12 s with the timers `global`), through which agents stay where they are, and shorter than the 15 s
+/// after which a silent agent is lost (STA-5).
+const ACKNOWLEDGEMENT_TIMEOUT: Duration = Duration::from_secs(14);
 /// A returning agent starts no probe before it knows its assignment (PRB-11), but a member that keeps it waiting does
 /// not stop it from probing.
 const HOLD_MAX: Duration = Duration::from_secs(1);

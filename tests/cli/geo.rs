@@ -73,7 +73,7 @@ fn rte_14_a_new_geo_table_is_switched_on_all_members_without_a_lost_query() {
     assert!(place.is_null(), "{place}");
     eventually("both have read it", || claim(newest(&cluster, 0) == newest(&cluster, 1), "one lacks it"));
     let refused = cluster.cli_of(0).run("geo use newest");
-    assert!(refused.code == 1 && refused.stderr.contains("m3 lack it"), "{}", refused.stderr);
+    assert!(refused.code == 1 && refused.stderr.contains("m3 lacks it"), "{}", refused.stderr);
     cluster.cli_of(0).ok("geo use newest --allow-missing --wait all");
     let explained = cluster.cli_of(2).json("explain map.waymark.test --from 198.51.100.7");
     assert_eq!(

@@ -58,8 +58,8 @@ fn rte_15_any_kept_moment_can_be_asked_again() {
             assert_eq!((chosen(&now).as_str(), now["at"].is_null()), ("NXDOMAIN", true));
         }
     }
-    let early = cluster.cli().json("explain web.waymark.test --at 7d");
-    assert_eq!(early["rcode"], "REFUSED", "nothing was forgotten: there was no zone then");
+    let early = cluster.cli().run("explain web.waymark.test --at 7d");
+    assert!(early.code == 1 && early.stderr.contains("before the kept history"), "{}", early.stderr);
     let future = cluster.cli().run("explain web.waymark.test --at 2100-01-01T00:00:00Z");
     assert!(future.code == 1 && future.stderr.contains("yet to come"), "{}", future.stderr);
 }

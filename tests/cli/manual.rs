@@ -21,7 +21,8 @@ fn every_command_of_the_command_line_page_works() {
     let commands = commands("cli.md");
     assert!(commands.len() > 40, "the page's commands were not found");
     for command in commands {
-        cluster.cli().ok(&command);
+        // The test's cluster is seconds old: there is no answer of five minutes ago.
+        cluster.cli().ok(&command.replace(" --at 5m", " --at 1ms"));
     }
 }
 

@@ -53,10 +53,10 @@ impl AnswersService {
         rebuilt.map_err(|Forgotten { begins }| {
             let (ago, kept) = (now.0 - moment.0, now.0.saturating_sub(begins.0));
             refuse_moment(format!(
-                "{} s ago is before the kept history, which begins {} s ago; seven days are kept, of {} changed objects at most",
+                "{} s ago is before the kept history, which begins {} s ago; seven days are kept, of {} MiB at most",
                 ago / 1_000,
                 kept / 1_000,
-                History::OBJECTS_MAX
+                History::WEIGHT_MAX >> 20
             ))
         })
     }

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use tonic::{Request, Response, Status};
 use waymark_core::geo::{GeoDigest, LocatedBy};
 use waymark_core::model::{Network, Revision, Violations};
-use waymark_core::state::Action;
+use waymark_core::state::{Action, View};
 use waymark_proto::admin::v1::{
     DeleteRequest, GeoTable, ListGeoOverridesResponse, ListGeoTablesRequest, ListGeoTablesResponse,
     ListRequest, LookUpAddressRequest, LookUpAddressResponse, MemberGeoTables, SetGeoOverrideRequest,
@@ -45,15 +45,6 @@ impl GeoService {
             .map(|(id, held)| (name(id).unwrap_or_else(|| format!("member {}", id.0)), held))
             .collect()
     }
-
-    /// The digest that the cluster goes by, as text: the embedded table's, if none was chosen.
-    fn chosen(&self, own: &Held) -> String {
-        let chosen = self.handles.reader.view().state.geography.table;
-        chosen.map_or_else(
-            || own.tables.first().map(|table| table.digest.clone()).unwrap_or_default(),
-            |digest| digest.to_string(),
-        )
-    }
 }
 
 #[tonic::async_trait]
@@ -68,7 +59,7 @@ impl geo_server::Geo for GeoService {
             MemberGeoTables { member, digest: used, tables }
         });
         Ok(Response::new(ListGeoTablesResponse {
-            digest: self.chosen(&self.handles.consensus.own_tables()),
+            digest: chosen(&view, &self.handles.consensus.own_tables()),
             revision: view.state.geography.revision.0,
             members: members.collect(),
         }))
@@ -84,12 +75,13 @@ impl geo_server::Geo for GeoService {
         let marks = Marks::of(write, &mut violations);
         let own = self.handles.consensus.own_tables();
         let wanted = wanted(&digest, &own.tables).map_err(|rule| violations.add("digest", rule)).ok();
-        if let Some(Some(wanted)) = wanted.filter(|_| !allow_missing) {
-            refuse_if_missing(wanted, &self.members().await)?;
+        fault::refuse_if_any(violations)?;
+        if let Some(Some(wanted)) = wanted {
+            refuse_if_missing(wanted, &self.members().await, allow_missing)?;
         }
         let if_revision = marks.if_revision.map(Revision);
         let action = wanted.map(|digest| Action::UseGeo { digest, if_revision }.into());
-        self.handles.write(caller, marks, action, violations).await
+        self.handles.write(caller, marks, action, Violations::new()).await
     }
 
     async fn look_up_address(
@@ -170,6 +162,12 @@ impl geo_server::Geo for GeoService {
     }
 }
 
+/// The digest that the cluster goes by, as text: the embedded table's, if none was chosen.
+fn chosen(view: &View, own: &Held) -> String {
+    let embedded = || own.tables.first().map(|table| table.digest.clone()).unwrap_or_default();
+    view.state.geography.table.map_or_else(embedded, |digest| digest.to_string())
+}
+
 /// The digest that `text` stands for; none is the embedded table.
 fn wanted(text: &str, own: &[GeoTable]) -> Result<Option<GeoDigest>, String> {
     let embedded = own.first().map(|table| table.digest.as_str());
@@ -192,22 +190,32 @@ fn wanted(text: &str, own: &[GeoTable]) -> Result<Option<GeoDigest>, String> {
     number.map(|number| Some(GeoDigest(number))).ok_or_else(rule)
 }
 
-/// A table that a member lacks would leave it at the one before, and the cluster of two minds.
-fn refuse_if_missing(wanted: GeoDigest, members: &[(String, Option<Held>)]) -> Result<(), Status> {
+/// A table that a member lacks would leave it at the one before, and the cluster of two minds: that is to be wished. One that
+/// nobody has is a slip of the pen.
+fn refuse_if_missing(
+    wanted: GeoDigest,
+    members: &[(String, Option<Held>)],
+    may_lack: bool,
+) -> Result<(), Status> {
     let digest = wanted.to_string();
     let lacks = |held: &Held| held.tables.iter().all(|table| table.digest != digest);
     let lacking: Vec<String> = members
         .iter()
         .filter_map(|(name, held)| match held {
-            None => Some(format!("{name} (does not answer)")),
-            Some(held) => lacks(held).then(|| name.clone()),
+            None => Some(format!("{name} does not answer")),
+            Some(held) => lacks(held).then(|| format!("{name} lacks it")),
         })
         .collect();
-    if lacking.is_empty() {
+    if lacking.len() == members.len() {
+        return Err(Status::failed_precondition(format!(
+            "no member that answers has the geo table {digest}"
+        )));
+    }
+    if lacking.is_empty() || may_lack {
         return Ok(());
     }
     Err(Status::failed_precondition(format!(
-        "the geo table {digest} is not on every member: {} lack it; give them the file (setting geo_database) and a HUP, \
+        "the geo table {digest} is not on every member: {}; give them the file (setting geo_database) and a HUP, \
          or allow it to be missing",
         lacking.join(", ")
     )))
@@ -242,10 +250,13 @@ mod tests {
             vec![("m1".to_owned(), has(&[table(1, false), table(2, true)])), ("m2".to_owned(), second)]
         };
         let refused = |second| {
-            refuse_if_missing(GeoDigest(2), &members(second)).map_err(|status| status.message().to_owned())
+            refuse_if_missing(GeoDigest(2), &members(second), false)
+                .map_err(|status| status.message().to_owned())
         };
         assert_eq!(refused(has(&[table(1, false), table(2, false)])), Ok(()));
-        assert!(refused(has(&[table(1, false)])).unwrap_err().contains("m2 lack it"));
-        assert!(refused(None).unwrap_err().contains("m2 (does not answer)"));
+        assert!(refused(has(&[table(1, false)])).unwrap_err().contains("m2 lacks it"));
+        assert!(refused(None).unwrap_err().contains("m2 does not answer"));
+        assert!(refuse_if_missing(GeoDigest(2), &members(None), true).is_ok());
+        assert!(refuse_if_missing(GeoDigest(9), &members(None), true).is_err(), "nobody has it");
     }
 }

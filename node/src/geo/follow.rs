@@ -7,8 +7,6 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::spawn_blocking;
 
-use waymark_core::geo::GeoDigest;
-
 use super::GeoTables;
 use crate::publication::Relocator;
 
@@ -29,7 +27,7 @@ impl GeoTables {
     /// A large database takes seconds, in which queries must be answered.
     async fn reread(self: Arc<Self>, path: PathBuf, relocator: Relocator) {
         let reread = move || {
-            self.load_or_log(&path, relocator.in_use());
+            self.load_or_log(&path, &relocator);
             relocator.relocate();
         };
         if let Err(error) = spawn_blocking(reread).await {
@@ -37,8 +35,8 @@ impl GeoTables {
         }
     }
 
-    fn load_or_log(&self, path: &Path, in_use: Option<GeoDigest>) {
-        match self.load(path, in_use) {
+    fn load_or_log(&self, path: &Path, relocator: &Relocator) {
+        match self.load(path, || relocator.in_use()) {
             Ok(table) => tracing::info!(
                 path = table.source,
                 digest = %table.digested.digest,

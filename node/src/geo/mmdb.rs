@@ -53,7 +53,8 @@ pub enum GeoFault {
     },
     /// It is sound, but about something else.
     #[error(
-        "{path}: names no countries (it is of type '{kind}'); records need country.iso_code or country_code"
+        "{path}: names no countries (it is of type '{}'); records need country.iso_code or country_code",
+        .kind.escape_debug()
     )]
     NoCountries {
         /// The file.
@@ -87,6 +88,10 @@ pub fn read(path: &Path) -> Result<GeoFile, GeoFault> {
 fn read_file(path: &Path) -> Result<Vec<u8>, GeoFault> {
     let unreadable =
         |error: std::io::Error| GeoFault::Unreadable { path: path.to_owned(), reason: error.to_string() };
+    // To open a pipe would wait for whoever writes into it.
+    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(GeoFault::Unreadable { path: path.to_owned(), reason: "is no file".into() });
+    }
     let file = File::open(path).map_err(unreadable)?;
     let before = file.metadata().map_err(unreadable)?;
     if before.len() > FILE_MAX {

@@ -86,9 +86,14 @@ impl GeoTables {
         })
     }
 
-    /// Reads the database at `path`, which is then the newest table; the one `in_use` is kept. A bad file changes nothing. It reads from the disk and
+    /// Reads the database at `path`, which is then the newest table; those `in_use` are kept, of which it is
+    /// asked once the file is read. A bad file changes nothing. It reads from the disk and
     /// computes for seconds: not for a task that others wait for.
-    pub fn load(&self, path: &Path, in_use: Option<GeoDigest>) -> Result<Arc<NamedTable>, GeoFault> {
+    pub fn load(
+        &self,
+        path: &Path,
+        in_use: impl FnOnce() -> Vec<GeoDigest>,
+    ) -> Result<Arc<NamedTable>, GeoFault> {
         let GeoFile { table, built, unknown } = mmdb::read(path)?;
         if !unknown.is_empty() {
             tracing::warn!(
@@ -99,12 +104,12 @@ impl GeoTables {
         }
         let source = path.display().to_string();
         let newest = Arc::new(NamedTable { digested: table.into(), source, built });
-        self.keep(&newest, in_use)?;
+        self.keep(&newest, &in_use())?;
         Ok(newest)
     }
 
     /// Takes in the newest table, and forgets those that are neither new nor in use.
-    fn keep(&self, newest: &Arc<NamedTable>, in_use: Option<GeoDigest>) -> Result<(), GeoFault> {
+    fn keep(&self, newest: &Arc<NamedTable>, in_use: &[GeoDigest]) -> Result<(), GeoFault> {
         let digest = newest.digested.digest;
         if let Some(folder) = &self.folder {
             kept::write(folder, newest)
@@ -114,7 +119,7 @@ impl GeoTables {
         let others = before.iter().filter(|table| table.digested.digest != digest).cloned();
         let all = [newest.clone()].into_iter().chain(others).enumerate();
         let (keep, forget): (Vec<_>, Vec<_>) =
-            all.partition(|(at, table)| *at < NEWEST_MAX || Some(table.digested.digest) == in_use);
+            all.partition(|(at, table)| *at < NEWEST_MAX || in_use.contains(&table.digested.digest));
         self.loaded.store(Arc::new(keep.into_iter().map(|(_, table)| table).collect()));
         if let Some(folder) = &self.folder {
             forget.iter().for_each(|(_, table)| kept::remove(folder, table.digested.digest));

@@ -22,6 +22,10 @@ const NAME_EVERY: Duration = Duration::from_secs(2);
 /// How often the leader looks for sessions that nobody names.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
+/// A session is named if it was heard this lately: two heartbeats of an agent. The leader counts the 15 s from the last
+/// naming, so that longer would make it wait that much longer (STA-5).
+const HEARD_LATELY: Duration = Duration::from_secs(4);
+
 /// One agent's session whose stream this member holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldSession {
@@ -40,7 +44,7 @@ pub struct Leases {
 
 impl Leases {
     /// Says that the session's stream has just been heard from (report or heartbeat): it is named to the leader as
-    /// long as that was less than 15 s ago.
+    /// long as that was a moment ago.
     pub fn heard(&self, session: &HeldSession) {
         let mut held = locked(&self.held);
         let now = Instant::now();
@@ -68,7 +72,7 @@ impl Leases {
     /// The sessions to be named now; forgets those that were not heard of for too long.
     fn to_name(&self) -> Vec<HeldSession> {
         let mut held = locked(&self.held);
-        held.retain(|_, (_, heard)| heard.elapsed() < SILENCE);
+        held.retain(|_, (_, heard)| heard.elapsed() < HEARD_LATELY);
         held.iter()
             .map(|(agent, (session, _))| HeldSession { agent: agent.clone(), session: *session })
             .collect()

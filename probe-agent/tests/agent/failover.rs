@@ -112,7 +112,7 @@ async fn an_agent_moves_on_from_a_member_that_cannot_serve() {
     assert!((900..9_000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
 }
 
-/// STA-5: a member that is still connected but acknowledges nothing is left within the time that loses an agent.
+/// STA-5: a member that is still connected but acknowledges nothing is left, though not while an election may last.
 #[tokio::test]
 async fn a_member_that_acknowledges_nothing_is_left() {
     let (mut first, mut second) = (Member::start().await, Member::start().await);
@@ -121,7 +121,7 @@ async fn a_member_that_acknowledges_nothing_is_left() {
     stalled.outcome().await;
     let start = Instant::now();
     let mut session = second.serve(&[(1, idle(100))]).await;
-    assert!((7_000..12_000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+    assert!((13_000..20_000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
     assert_eq!(session.outcome().await.sequence, 1);
 }
 

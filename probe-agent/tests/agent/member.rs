@@ -19,7 +19,7 @@ use waymark_proto::agent::v1::{
 };
 
 /// How long anything may take to come.
-const PATIENCE: Duration = Duration::from_secs(12);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A member that serves until it is dropped.
 pub(crate) struct Member {

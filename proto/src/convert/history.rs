@@ -17,15 +17,28 @@ use crate::admin::v1 as wire;
 use crate::storage::v1 as stored;
 use crate::storage::v1::replaced::Kind;
 
-/// What the command that led to `counter` replaced.
-pub(super) fn past_message(counter: Revision, past: &Past) -> stored::StoredPast {
+/// How much of a past stands in one record, in bytes, roughly; a larger object stands alone.
+const RECORD_WEIGHT: usize = 1 << 20;
+
+/// What the command that led to `counter` replaced, in as many records as it takes.
+pub(super) fn past_messages(counter: Revision, past: &Past) -> impl Iterator<Item = stored::StoredPast> + '_ {
     let Past { at, index, replaced } = past;
-    stored::StoredPast {
-        counter: counter.0,
-        index: index.0,
-        at_ms: at.0,
-        replaced: replaced.iter().map(|replaced| stored::Replaced { kind: Some(kind(replaced)) }).collect(),
-    }
+    let mut left = replaced.iter().peekable();
+    std::iter::from_fn(move || {
+        let mut part = vec![left.next()?];
+        let mut weight = part[0].weight();
+        while let Some(next) = left.next_if(|next| weight + next.weight() <= RECORD_WEIGHT) {
+            weight += next.weight();
+            part.push(next);
+        }
+        let replaced = part.into_iter().map(|replaced| stored::Replaced { kind: Some(kind(replaced)) });
+        Some(stored::StoredPast {
+            counter: counter.0,
+            index: index.0,
+            at_ms: at.0,
+            replaced: replaced.collect(),
+        })
+    })
 }
 
 /// The counter, and what the command that led to it replaced.
@@ -139,4 +152,21 @@ fn replaced_place(kind: Kind) -> Result<Replaced, Malformed> {
         Kind::NoGeoOverride(text) => Replaced::GeoOverride(network("past.no_geo_override", &text)?, None),
         other => return Err(Malformed::new("past.replaced", format!("{other:?} is not known"))),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// F-CLU-09: a record that is longer than a reader takes would make a snapshot that nobody reads.
+    #[test]
+    fn a_large_past_is_written_in_parts() {
+        let region = |number: usize| Replaced::Region(Caseless::new(&format!("r{number}")), None);
+        let past = Past { at: Timestamp(7), index: LogIndex(7), replaced: (0..50_000).map(region).collect() };
+        let parts: Vec<_> = past_messages(Revision(9), &past).collect();
+        assert!(parts.len() > 1 && parts.iter().all(|part| part.replaced.len() <= RECORD_WEIGHT / 128));
+        let read: Vec<Replaced> =
+            parts.into_iter().flat_map(|part| stored_past(part).unwrap().1.replaced).collect();
+        assert_eq!(read, past.replaced);
+    }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use waymark_core::health::ProfileStatus;
 use waymark_core::model::{Agent, ProfileId, Region, Revision, Service, Timestamp, Zone};
-use waymark_core::state::{CommandId, Event, ProfileHealth, Remembered, State};
+use waymark_core::state::{CommandId, Event, History, ProfileHealth, Remembered, State};
 
 use super::command::{request_id, request_id_bytes};
 use super::geography::{choice_message, override_message, stored_digest, stored_override};
 use super::health::{health_message, stored_health};
-use super::history::{past_message, profile_message, stored_past};
+use super::history::{past_messages, profile_message, stored_past};
 use super::profile::stored_profile;
 use super::{Malformed, number, required};
 use crate::admin::v1 as wire;
@@ -79,9 +79,8 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         })
     });
     let health = health.iter().map(|(id, health)| Kind::Health(health_message(*id, health)));
-    let pasts = history.iter().map(|(counter, past)| Kind::Past(past_message(counter, past)));
-    let begins_ms = history.begins().0;
-    let beginning = (begins_ms > 0).then_some(Kind::History(stored::HistoryBeginning { begins_ms }));
+    let pasts = history.iter().flat_map(|(counter, past)| past_messages(counter, past).map(Kind::Past));
+    let beginning = [Kind::History(stored::HistoryBeginning { begins_ms: history.begins().0 })];
     let events = events.values().map(|event| Kind::Event(event.as_ref().into()));
     let replies = remembered.iter().map(|(id, remembered)| Kind::Reply(reply_message(*id, remembered)));
     zones
@@ -94,8 +93,8 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         .chain(agents)
         .chain(profiles)
         .chain(health)
-        .chain(pasts)
         .chain(beginning)
+        .chain(pasts)
         .chain(events)
         .chain(replies)
         .map(|kind| stored::SnapshotRecord { kind: Some(kind) })
@@ -123,12 +122,14 @@ impl StateBuilder {
             );
             return Err(Malformed::new("format_version", description));
         }
-        let state = State {
+        let mut state = State {
             cluster: header.cluster.clone(),
             counter: Revision(header.counter),
             next_id: header.next_id,
             ..State::default()
         };
+        // A snapshot of a version without a history does not say that nothing was forgotten.
+        state.history.begin_at(History::UNKNOWN);
         Ok(Self { state, endpoints: HashSet::new() })
     }
 

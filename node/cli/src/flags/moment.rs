@@ -1,6 +1,5 @@
 //! Moments as flags hold them.
 
-use super::duration;
 use crate::output::time;
 
 /// A moment, in milliseconds since 1970 UTC.
@@ -16,7 +15,7 @@ pub(crate) fn moment(text: &str) -> Result<Moment, String> {
     let days = jiff::SpanRelativeTo::days_are_24_hours();
     let ago = text.parse::<jiff::Span>().and_then(|span| span.to_duration(days));
     let ago = ago.ok().and_then(|ago| u64::try_from(ago.as_millis()).ok());
-    let ago = ago.map_or_else(|| duration::millis(text).map(|millis| millis.0), Ok)?;
+    let ago = ago.ok_or("is no time; write it as in 2h, 7d or 2026-01-31T12:00:00Z")?;
     Ok(Moment(time::now_ms().saturating_sub(ago)))
 }
 

@@ -194,14 +194,13 @@ impl Shown for GeoTableList {
         }
         let mut text = table::finish(shown);
         text.push_str(&format!("\nthe cluster goes by {}\n", self.digest));
-        let others: Vec<&str> = self
-            .members
-            .iter()
-            .filter(|member| member.digest.as_ref().is_some_and(|used| *used != self.digest))
-            .map(|member| member.member.as_str())
-            .collect();
-        if !others.is_empty() {
-            text.push_str(&format!("{} lack it and go by another\n", others.join(", ")));
+        let lacks = |member: &&Member| {
+            member.digest.is_some() && member.tables.iter().all(|table| table.digest != self.digest)
+        };
+        let lacking: Vec<&str> =
+            self.members.iter().filter(lacks).map(|member| member.member.as_str()).collect();
+        if !lacking.is_empty() {
+            text.push_str(&format!("{} lack it and go by another\n", lacking.join(", ")));
         }
         text
     }

@@ -9,7 +9,7 @@ use crate::model::{Network, Place, Revision};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Geography {
     /// The table that all members go by; none: the one that each carries along. A member that lacks it keeps the one
-    /// that it went by before.
+    /// that it goes by, or begins with its own.
     pub table: Option<GeoDigest>,
     /// The state's counter at the last change of the table's choice.
     pub revision: Revision,

@@ -13,8 +13,8 @@ use super::{Change, LatencyRow, PlaceOverride, ProfileHealth, State};
 use crate::geo::GeoDigest;
 use crate::health::EndpointHealth;
 use crate::model::{
-    Agent, Caseless, EndpointId, LogIndex, Name, Network, Profile, ProfileId, Region, Revision, Service,
-    Timestamp, Zone,
+    Agent, Caseless, Endpoint, EndpointId, Header, LogIndex, Name, Network, Profile, ProfileId, Region,
+    Revision, Service, Timestamp, Zone,
 };
 
 /// What a command replaced: the object as it was, or that there was none.
@@ -32,7 +32,7 @@ pub enum Replaced {
     Service(Caseless, Option<Arc<Service>>),
     /// A region.
     Region(Caseless, Option<Arc<Region>>),
-    /// An agent, where it became one of another region.
+    /// An agent, where it was lost or found, or became one of another region.
     Agent(Caseless, Option<Arc<Agent>>),
     /// A row of the latency table.
     LatencyRow(Network, Option<Arc<LatencyRow>>),
@@ -49,16 +49,46 @@ pub struct Past {
     pub at: Timestamp,
     /// The log entry in which it stands.
     pub index: LogIndex,
-    /// Each object once.
+    /// In the order in which it happened.
     pub replaced: Vec<Replaced>,
+}
+
+impl Replaced {
+    /// How much room it takes, in bytes, roughly: the same on every member.
+    pub fn weight(&self) -> usize {
+        /// Of an object or a part of one, without what may be long in it.
+        const OBJECT: usize = 128;
+        let headers = |headers: &[Header]| -> usize {
+            headers.iter().map(|header| header.name.len() + header.value.len()).sum()
+        };
+        OBJECT
+            + match self {
+                Self::Profile(_, Some(profile)) => {
+                    let endpoint = |endpoint: &Endpoint| {
+                        let places = endpoint.geo.len() + endpoint.subnets.len();
+                        2 * OBJECT + headers(&endpoint.headers) + 32 * places
+                    };
+                    headers(&profile.monitor.headers) + profile.endpoints.iter().map(endpoint).sum::<usize>()
+                }
+                Self::Health(_, Some(health)) => health.tallies.len() * OBJECT,
+                Self::LatencyRow(_, Some(row)) => row.latencies.len() * 16,
+                _ => 0,
+            }
+    }
+}
+
+impl Past {
+    fn weight(&self) -> usize {
+        self.replaced.iter().map(Replaced::weight).sum()
+    }
 }
 
 /// The kept past, by the counter that each command led to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     pasts: OrdMap<Revision, Arc<Past>>,
-    /// Everything that is replaced in it.
-    objects: usize,
+    /// The room that all of it takes.
+    weight: usize,
     /// From when on all is kept: the moment of the last command that is forgotten.
     begins: Timestamp,
 }
@@ -66,8 +96,10 @@ pub struct History {
 impl History {
     /// How long the past is kept, in milliseconds: seven days.
     pub const SPAN_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
-    /// Most objects that are kept; the oldest go first.
-    pub const OBJECTS_MAX: usize = 200_000;
+    /// The most room that is taken, in bytes, roughly: 64 MiB. The oldest goes first.
+    pub const WEIGHT_MAX: usize = 64 << 20;
+    /// Stands for a beginning that nobody knows, until the next command is kept.
+    pub const UNKNOWN: Timestamp = Timestamp(u64::MAX);
 
     /// The kept commands, oldest first, each by the counter that it led to.
     pub fn iter(&self) -> impl Iterator<Item = (Revision, &Arc<Past>)> {
@@ -81,26 +113,35 @@ impl History {
 
     /// Is there anything that is older than [`History::SPAN_MS`] at `now`?
     pub fn is_overdue(&self, now: Timestamp) -> bool {
-        let oldest = self.pasts.get_min().map(|(_, past)| past.at.0);
-        oldest.is_some_and(|oldest| oldest < now.0.saturating_sub(Self::SPAN_MS))
+        let end = now.0.saturating_sub(Self::SPAN_MS);
+        // Leaders' clocks differ: the oldest need not bear the earliest time.
+        self.pasts.values().any(|past| past.at.0 < end)
     }
 
-    /// Takes in what the next command replaced, and forgets the oldest beyond [`History::OBJECTS_MAX`].
+    /// Takes in what the next command replaced, or more of what the last one did, and forgets the oldest beyond
+    /// [`History::WEIGHT_MAX`].
     pub fn add(&mut self, counter: Revision, past: Past) {
-        self.objects += past.replaced.len();
-        self.pasts.insert(counter, Arc::new(past));
-        while self.objects > Self::OBJECTS_MAX {
+        if self.begins == Self::UNKNOWN {
+            self.begins = past.at;
+        }
+        self.weight += past.weight();
+        match self.pasts.get_mut(&counter) {
+            Some(known) => Arc::make_mut(known).replaced.extend(past.replaced),
+            None => {
+                self.pasts.insert(counter, Arc::new(past));
+            }
+        }
+        while self.weight > Self::WEIGHT_MAX {
             self.forget_oldest();
         }
     }
 
-    /// Forgets what was replaced before `end`; false if there is nothing.
-    pub(super) fn forget(&mut self, end: Timestamp) -> bool {
-        let before = self.pasts.len();
-        while self.pasts.get_min().is_some_and(|(_, past)| past.at < end) {
+    /// Forgets everything up to the last command before `end`.
+    pub(super) fn forget(&mut self, end: Timestamp) {
+        let last = self.pasts.iter().rfind(|(_, past)| past.at < end).map(|(counter, _)| *counter);
+        while self.pasts.get_min().is_some_and(|(counter, _)| Some(*counter) <= last) {
             self.forget_oldest();
         }
-        self.pasts.len() < before
     }
 
     /// Says from when on all is kept, as a snapshot has it.
@@ -111,8 +152,9 @@ impl History {
     fn forget_oldest(&mut self) {
         let Some((counter, oldest)) = self.pasts.get_min().cloned() else { return };
         self.pasts.remove(&counter);
-        self.objects -= oldest.replaced.len();
-        self.begins = self.begins.max(oldest.at);
+        self.weight -= oldest.weight();
+        // A clock that was ahead must not put the beginning into the future.
+        self.begins = self.pasts.get_min().map_or(oldest.at, |(_, next)| oldest.at.min(next.at));
     }
 }
 
@@ -213,7 +255,8 @@ pub(super) fn replaced(
             }
             Change::Agent(name) => {
                 let (old, new) = (before.agents.get(name), after.agents.get(name));
-                if old.map(|agent| &agent.region) != new.map(|agent| &agent.region) {
+                let seen = |agent: &Arc<Agent>| (agent.region.clone(), agent.lost);
+                if old.map(seen) != new.map(seen) {
                     found.push(Replaced::Agent(name.clone(), old.cloned()));
                 }
             }
@@ -233,14 +276,22 @@ fn replaced_of_profile(before: &State, after: &State, id: ProfileId, found: &mut
     if status != after.profile_health.get(&id) {
         found.push(Replaced::Status(id, status.copied()));
     }
-    let endpoints = |profile: Option<&Arc<Profile>>| -> BTreeSet<EndpointId> {
-        profile.iter().flat_map(|profile| profile.endpoints.iter().map(|endpoint| endpoint.id)).collect()
-    };
-    for endpoint in endpoints(old).union(&endpoints(new)) {
-        let (old, new) = (before.health.get(endpoint), after.health.get(endpoint));
+    let mut add = |endpoint: EndpointId| {
+        let (old, new) = (before.health.get(&endpoint), after.health.get(&endpoint));
         if !is_same(old, new) && !is_seen_alike(old, new) {
-            found.push(Replaced::Health(*endpoint, old.cloned()));
+            found.push(Replaced::Health(endpoint, old.cloned()));
         }
+    };
+    let endpoints = |profile: Option<&Arc<Profile>>| {
+        profile
+            .cloned()
+            .into_iter()
+            .flat_map(|profile| profile.endpoints.iter().map(|endpoint| endpoint.id).collect::<Vec<_>>())
+    };
+    endpoints(old).for_each(&mut add);
+    if !is_same(old, new) {
+        let is_new = |id: &EndpointId| old.is_none_or(|old| old.endpoint_by_id(*id).is_none());
+        endpoints(new).filter(is_new).for_each(&mut add);
     }
 }
 
@@ -257,8 +308,10 @@ fn is_seen_alike(old: Option<&Arc<EndpointHealth>>, new: Option<&Arc<EndpointHea
     let (Some(old), Some(new)) = (old, new) else { return false };
     let rest =
         |health: &EndpointHealth| (health.status, health.judgement, health.stale_since, health.by_family);
-    let verdicts = |health: &'_ Arc<EndpointHealth>| -> Vec<_> {
-        health.tallies.iter().map(|(agent, tally)| (agent.clone(), tally.verdict)).collect()
-    };
-    rest(old) == rest(new) && verdicts(old) == verdicts(new)
+    rest(old) == rest(new)
+        && old
+            .tallies
+            .iter()
+            .map(|(agent, tally)| (agent, tally.verdict))
+            .eq(new.tallies.iter().map(|(agent, tally)| (agent, tally.verdict)))
 }

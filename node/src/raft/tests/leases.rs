@@ -33,15 +33,18 @@ async fn sta_5_a_session_that_no_member_names_is_lost_and_one_that_a_follower_na
     let follower = &members[1 - leader(&members).await];
     let named = open_session(follower, "named").await;
     let released = open_session(follower, "released").await;
+    let silent = open_session(follower, "silent").await;
     follower.leases.heard(&released);
     follower.leases.release(&released);
+    // Its stream is still held, but nothing comes from it any more.
+    follower.leases.heard(&silent);
 
     let loss = async {
-        while !is_lost(follower, "released") {
+        while !is_lost(follower, "released") || !is_lost(follower, "silent") {
             follower.leases.heard(&named);
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), loss).await.expect("it is lost in time");
+    tokio::time::timeout(Duration::from_secs(26), loss).await.expect("it is lost in time");
     assert!(!is_lost(follower, "named"));
 }

@@ -75,9 +75,9 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
             Ok(())
         }
         Action::ForgetHistory { before } => {
-            if step.state.history.forget(*before) {
-                step.mark_changed();
-            }
+            // Whether anything goes is not looked at: the counter must rise on all members or on none.
+            step.state.history.forget(*before);
+            step.mark_changed();
             Ok(())
         }
         Action::ForgetAgent { name } => agent::forget(step, name),
@@ -88,6 +88,8 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
 fn found(step: &mut Step<'_>, cluster: &str) {
     if step.state.cluster.is_empty() && !cluster.is_empty() {
         step.state.cluster = cluster.to_owned();
+        // Before it there was nothing that could be asked about.
+        step.state.history.begin_at(step.context.at);
         step.mark_changed();
     }
 }

@@ -148,14 +148,14 @@ pub(super) fn put(step: &mut Step<'_>, before: Option<&Profile>, mut after: Prof
 }
 
 /// Does what agents ask of `endpoint`, one of `after`, go on as it was (STA-11)? Not if it is new, asked otherwise, or
-/// no longer asked; what is not asked before and after has nothing that could end.
+/// asked no longer or again; what is not asked before and after has nothing that could end.
 fn keeps_check(step: &Step<'_>, before: Option<&Profile>, after: &Profile, endpoint: &Endpoint) -> bool {
     let Some(before) = before else { return false };
     let Some(earlier) = before.endpoint_by_id(endpoint.id) else { return false };
     match (step.original.check(before, earlier), step.state.check(after, endpoint)) {
         (Some(earlier), Some(check)) => check.continues(&earlier),
-        (Some(_), None) => false,
-        (None, _) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+        (None, None) => true,
     }
 }
 

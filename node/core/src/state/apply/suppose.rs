@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::step::Step;
-use crate::health::Judgement;
+use crate::health::{Judgement, Tallies, Tally, Verdict};
 use crate::model::EndpointId;
 use crate::state::{Applied, Context, EventCause, State};
 
@@ -16,6 +16,9 @@ pub fn suppose_down(state: &State, context: Context, endpoints: &[EndpointId]) -
         let Some(health) = step.state.health.get(id) else { continue };
         let profile = step.profile_by_id(health.profile);
         let Some(endpoint) = profile.endpoint_by_id(*id) else { continue };
+        if let Some(health) = step.health_mut(*id) {
+            health.tallies = down(&health.tallies);
+        }
         step.put_conclusion(*id, Some(Judgement::Degraded), None);
         if step.refresh_endpoint(&profile, endpoint, || EventCause::Endpoints) {
             touched.insert(profile.id);
@@ -23,6 +26,12 @@ pub fn suppose_down(state: &State, context: Context, endpoints: &[EndpointId]) -
     }
     step.ascend(&touched, None);
     step.close(Ok(()))
+}
+
+/// The same counts, but that each agent says down.
+fn down(tallies: &Tallies) -> Tallies {
+    let says_down = |tally: &Tally| Tally { verdict: Some(Verdict::Down), ..*tally };
+    tallies.iter().map(|(agent, tally)| (agent.clone(), says_down(tally))).collect()
 }
 
 #[cfg(test)]

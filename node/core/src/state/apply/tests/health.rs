@@ -3,7 +3,7 @@
 use super::invariants::tally;
 use super::*;
 use crate::health::EndpointStatus;
-use crate::model::{Header, MonitorPatch};
+use crate::model::{Header, MonitorPatch, ServicePatch};
 use crate::state::{EventCause, EventStatus, Subject};
 
 fn monitor(monitor: MonitorPatch) -> Action {
@@ -294,4 +294,22 @@ fn sta_9_an_empty_profile_is_inactive_until_it_has_an_endpoint() {
     cluster.apply(remove_endpoint("e1")).unwrap();
     assert_eq!(status(&cluster), "Inactive");
     assert_eq!(cluster.state.events.len(), 2, "of the profile; a new endpoint is no change of status");
+}
+
+/// PRB-11, OBJ-6: what agents were told while it was stopped must not pass for what they are to probe now.
+#[test]
+fn prb_11_a_service_that_starts_again_is_asked_anew() {
+    let mut cluster = Cluster::with_web(1);
+    let fields = ServicePatch { target: Edit::Set("192.0.2.9".into()), ..ServicePatch::default() };
+    cluster.apply(Action::RegisterService { name: "shop".into(), fields, if_revision: None }).unwrap();
+    let shop = EndpointPatch { service: Edit::Set("shop".into()), ..EndpointPatch::default() };
+    let (profile, name) = ("web".into(), "shop".into());
+    cluster.apply(Action::AddEndpoint { profile, name, fields: shop, if_revision: None }).unwrap();
+    let mut seen = vec![cluster.profile("web").endpoints[1].check_revision];
+    for is_running in [false, true] {
+        let switch = Action::SwitchService { name: "shop".into(), is_running, if_revision: None };
+        cluster.apply(switch).unwrap();
+        seen.push(cluster.profile("web").endpoints[1].check_revision);
+    }
+    assert!(seen.is_sorted() && seen[1] != seen[2], "{seen:?}");
 }
