@@ -137,7 +137,7 @@ impl fmt::Debug for Shown {
     }
 }
 
-/// The table that the view's state names, if that is another than the one that the view goes by.
+/// Does the view's state name another table than the one that the view goes by?
 pub fn lacks(view: &View) -> bool {
     let wanted = view.state.geography.table;
     wanted.is_some_and(|wanted| wanted != view.locator.geo_table().digest)

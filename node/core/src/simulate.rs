@@ -16,23 +16,19 @@ pub const CLIENTS_MAX: u32 = 10_000;
 /// How often another network is drawn for a client until one is found of which it is known where it is.
 const ATTEMPTS_MAX: u32 = 64;
 
-/// Who answered how many of the clients.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shares {
-    /// By the endpoint that was chosen in the end, as `profile/endpoint`, or by what was answered in its place: a response
-    /// code or `NODATA`. Where an answer names several endpoints, each of them counts.
-    pub counts: BTreeMap<String, u32>,
-}
+/// Who answered how many of the clients: by the endpoint that was chosen in the end, as `profile/endpoint`, or by what was
+/// answered in its place, a response code or `NODATA`. Where an answer names several endpoints, each of them counts.
+pub type Shares = BTreeMap<String, u32>;
 
 /// Asks for `name` on behalf of `clients` clients, each with a draw of its own, all drawn from `seed`: the first addresses of
 /// IPv4 networks of 24 bits, each as likely as any other of which the geo table knows where it is.
 pub fn sample(view: &View, name: &Name, record_type: RecordType, clients: u32, seed: u64) -> Shares {
-    let mut shares = Shares::default();
+    let mut shares = Shares::new();
     for number in 0..clients {
         let source = client(view, seed, number);
         let query = Query { name: name.clone(), record_type, source, subnet: None };
         let explained = explain(view, &query, mix(seed, number, ProfileId(0), ATTEMPTS_MAX));
-        let mut count = |label: String| *shares.counts.entry(label).or_default() += 1;
+        let mut count = |label: String| *shares.entry(label).or_default() += 1;
         if explained.answer.answers.is_empty() {
             let rcode = explained.answer.rcode.as_str();
             count(if rcode == "NOERROR" { "NODATA".to_owned() } else { rcode.to_owned() });
@@ -77,14 +73,14 @@ mod tests {
         profile.routing = Routing::Weighted;
         profile.endpoints[0].weight = Some(3);
         let view = view(state);
-        let shares = |seed| sample(&view, &name("web.example.com"), RecordType::A, 4_000, seed).counts;
+        let shares = |seed| sample(&view, &name("web.example.com"), RecordType::A, 4_000, seed);
         let counts = shares(7);
         assert_eq!(counts.values().sum::<u32>(), 4_000);
         let first = counts.iter().find(|(label, _)| label.ends_with("/e1")).map(|(_, count)| *count);
         assert!(first.is_some_and(|first| (2_850..3_150).contains(&first)), "{counts:?}");
         assert_eq!(shares(7), counts);
         assert_ne!(shares(8), counts);
-        let missing = sample(&view, &name("no.example.com"), RecordType::A, 10, 7).counts;
+        let missing = sample(&view, &name("no.example.com"), RecordType::A, 10, 7);
         assert_eq!(missing, [("NXDOMAIN".to_owned(), 10)].into());
     }
 }

@@ -169,16 +169,22 @@ fn latency(row: &LatencyRow) -> String {
 fn query_of(request: ExplainRequest) -> Result<(Query, u64), Status> {
     let ExplainRequest { name, r#type, client, draw, at_ms: _, down: _ } = request;
     let mut violations = Violations::new();
-    let parsed = Name::parse(&name).map_err(|fault| violations.add("name", format!("'{name}' {fault}"))).ok();
-    let record_type = if r#type.is_empty() { Ok(RecordType::A) } else { r#type.parse::<RecordType>() };
-    let record_type = record_type.map_err(|fault| violations.add("type", fault.to_string())).ok();
+    let question = question_of(&name, &r#type, &mut violations);
     let client = client_of(&client).map_err(|fault| violations.add("client", fault)).ok();
-    match (parsed, record_type, client) {
-        (Some(name), Some(record_type), Some((source, subnet))) => {
+    match (question, client) {
+        (Some((name, record_type)), Some((source, subnet))) => {
             Ok((Query { name, record_type, source, subnet }, draw.unwrap_or_else(chance::draw)))
         }
         _ => Err(fault::refuse(violations)),
     }
+}
+
+/// What is asked for: A where no type is given. Faults are noted.
+pub(super) fn question_of(name: &str, kind: &str, violations: &mut Violations) -> Option<(Name, RecordType)> {
+    let parsed = Name::parse(name).map_err(|fault| violations.add("name", format!("'{name}' {fault}"))).ok();
+    let record_type = if kind.is_empty() { Ok(RecordType::A) } else { kind.parse::<RecordType>() };
+    let record_type = record_type.map_err(|fault| violations.add("type", fault.to_string())).ok();
+    parsed.zip(record_type)
 }
 
 /// The packet's source and the client subnet that `text` stands for. An IPv4 client behind an IPv6 socket is an IPv4

@@ -208,7 +208,7 @@ fn refuse_if_missing(
         .collect();
     if lacking.len() == members.len() {
         return Err(Status::failed_precondition(format!(
-            "no member that answers has the geo table {digest}"
+            "no member that answers has the geo table {digest}; 'waymark geo tables' lists those that there are"
         )));
     }
     if lacking.is_empty() || may_lack {

@@ -11,6 +11,7 @@ use waymark_core::state::{Change, Context, EventStatus, Subject, View, suppose_d
 use waymark_process::chance;
 use waymark_proto::admin::v1::{self as wire, Share, SimulateRequest, Simulation, SupposedStatus};
 
+use super::answers::question_of;
 use super::fault;
 use crate::clock;
 
@@ -84,14 +85,11 @@ impl Wanted {
     pub(super) fn of(request: SimulateRequest) -> Result<Self, Status> {
         let SimulateRequest { name, r#type, down, clients, seed } = request;
         let mut violations = Violations::new();
-        let parsed =
-            Name::parse(&name).map_err(|fault| violations.add("name", format!("'{name}' {fault}"))).ok();
-        let record_type = if r#type.is_empty() { Ok(RecordType::A) } else { r#type.parse::<RecordType>() };
-        let record_type = record_type.map_err(|fault| violations.add("type", fault.to_string())).ok();
+        let question = question_of(&name, &r#type, &mut violations);
         let clients = clients.unwrap_or(CLIENTS);
         violations.range("clients", u64::from(clients), 1, u64::from(CLIENTS_MAX));
-        match (parsed, record_type, violations.is_empty()) {
-            (Some(name), Some(record_type), true) => {
+        match question {
+            Some((name, record_type)) if violations.is_empty() => {
                 Ok(Self { name, record_type, down, clients, seed: seed.unwrap_or_else(chance::draw) })
             }
             _ => Err(fault::refuse(violations)),
@@ -102,8 +100,8 @@ impl Wanted {
     pub(super) fn simulate(self, view: &View, member: String) -> Result<Simulation, Status> {
         let Self { name, record_type, down, clients, seed } = self;
         let (supposed, statuses) = suppose(view, &down)?;
-        let now = sample(view, &name, record_type, clients, seed).counts;
-        let then = sample(&supposed, &name, record_type, clients, seed).counts;
+        let now = sample(view, &name, record_type, clients, seed);
+        let then = sample(&supposed, &name, record_type, clients, seed);
         let labels: BTreeSet<&String> = now.keys().chain(then.keys()).collect();
         let count = |counts: &std::collections::BTreeMap<String, u32>, label: &String| {
             counts.get(label).copied().unwrap_or_default()

@@ -58,6 +58,10 @@ impl Replaced {
     pub fn weight(&self) -> usize {
         /// Of an object or a part of one, without what may be long in it.
         const OBJECT: usize = 128;
+        /// Of a place's code or of a range of addresses.
+        const PLACE: usize = 32;
+        /// Of the milliseconds to a region.
+        const LATENCY: usize = 16;
         let headers = |headers: &[Header]| -> usize {
             headers.iter().map(|header| header.name.len() + header.value.len()).sum()
         };
@@ -66,12 +70,12 @@ impl Replaced {
                 Self::Profile(_, Some(profile)) => {
                     let endpoint = |endpoint: &Endpoint| {
                         let places = endpoint.geo.len() + endpoint.subnets.len();
-                        2 * OBJECT + headers(&endpoint.headers) + 32 * places
+                        2 * OBJECT + headers(&endpoint.headers) + PLACE * places
                     };
                     headers(&profile.monitor.headers) + profile.endpoints.iter().map(endpoint).sum::<usize>()
                 }
                 Self::Health(_, Some(health)) => health.tallies.len() * OBJECT,
-                Self::LatencyRow(_, Some(row)) => row.latencies.len() * 16,
+                Self::LatencyRow(_, Some(row)) => row.latencies.len() * LATENCY,
                 _ => 0,
             }
     }
