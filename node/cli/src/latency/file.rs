@@ -122,20 +122,20 @@ impl Reading {
 /// The columns of a file.
 const COLUMNS: [&str; 3] = ["network", "region", "milliseconds"];
 
-/// No network and no region has a comma, a quote or a line break in it, so that lines and commas are all there is to
-/// CSV here; quotes around a field are taken off.
+/// One line is one record, since no network and no region has a line break in it; so each fault has the line on which it
+/// stands. Blank lines and lines that begin with `#` are passed over.
 fn csv(text: &str, reading: &mut Reading) {
     let text = text.trim_start_matches('\u{feff}');
     let lines = (1..).zip(text.lines().map(str::trim));
     let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     // Without this a file of another kind would be an empty table, which takes every row away.
-    if lines.next().is_none_or(|(_, line)| fields(line) != COLUMNS) {
+    if lines.next().is_none_or(|(_, line)| fields(line).iter().ne(COLUMNS)) {
         reading.fault("line 1", format!("the first line names the columns {}", COLUMNS.join(", ")));
         return;
     }
     for (number, line) in lines {
         let at = At::Line(number);
-        match fields(line).as_slice() {
+        match fields(line).iter().collect::<Vec<_>>().as_slice() {
             [network, region, milliseconds] => reading.add(at, network, region, milliseconds),
             fields => {
                 let rule = format!("a line has {}: {}", COLUMNS.len(), COLUMNS.join(", "));
@@ -145,11 +145,12 @@ fn csv(text: &str, reading: &mut Reading) {
     }
 }
 
-fn fields(line: &str) -> Vec<&str> {
-    let trimmed = line.split(',').map(str::trim);
-    trimmed
-        .map(|field| field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field))
-        .collect()
+/// The fields of a line; one that is no record has none.
+fn fields(line: &str) -> csv::StringRecord {
+    let mut reader = csv::ReaderBuilder::new();
+    let reader = reader.has_headers(false).trim(csv::Trim::All).buffer_capacity(line.len() + 1);
+    let record = reader.from_reader(line.as_bytes()).into_records().next();
+    record.and_then(Result::ok).unwrap_or_default()
 }
 
 impl File {
