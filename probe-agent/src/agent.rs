@@ -34,9 +34,6 @@ const BACKLOG_OUTCOMES_MAX: usize = 65_536;
 /// the slowest election (12 s with the timers `global`), through which agents stay where they are, and shorter than the 15 s
 /// after which a silent agent is lost (STA-5).
 const ACKNOWLEDGEMENT_TIMEOUT: Duration = Duration::from_secs(14);
-/// A returning agent starts no probe before it knows its assignment (PRB-11), but a member that keeps it waiting does
-/// not stop it from probing.
-const HOLD_MAX: Duration = Duration::from_secs(1);
 /// How long probes under way and unacknowledged outcomes may take once the process is to end (OPS-4).
 const DRAIN_LIMIT: Duration = Duration::from_secs(3);
 /// Events of the stream that wait for the loop.
@@ -71,8 +68,7 @@ pub async fn run(settings: Settings, probe: Probe, stop: CancellationToken) -> R
         backlog: Backlog::new(BACKLOG_OUTCOMES_MAX),
         report_due: None,
         link: Link::Down,
-        held_until: None,
-        unanswered: None,
+        unanswered_since: None,
         panics: 0,
         troubled: HashSet::new(),
         drain_deadline: None,
@@ -93,10 +89,8 @@ struct Agent {
     /// When the outcomes that have not gone out should.
     report_due: Option<Instant>,
     link: Link,
-    /// No probe starts before.
-    held_until: Option<Instant>,
-    /// The lowest number that was sent and not acknowledged, and since when it is.
-    unanswered: Option<(u64, Instant)>,
+    /// Since when something that was sent waits and nothing has been acknowledged.
+    unanswered_since: Option<Instant>,
     panics: u64,
     /// Endpoints whose last outcome was trouble of this agent's own.
     troubled: HashSet<EndpointId>,
@@ -106,7 +100,8 @@ struct Agent {
 /// What reports can go out on.
 enum Link {
     Down,
-    /// Welcomed, but what was found by older checks may be void: nothing goes out before the assignment is there.
+    /// Welcomed, but older checks may be void: before the assignment is there, nothing is probed and nothing goes out
+    /// (PRB-11). A member that does not bring it is left, and then probing goes on.
     Opened(Session),
     Ready(Session),
 }
@@ -152,8 +147,8 @@ impl Agent {
     /// When there is something to do at the latest.
     fn wake(&self) -> Instant {
         let next_probe = self.schedule.next_due_ms().map(|due_ms| self.clock.instant_of(due_ms));
-        let next_probe = next_probe.filter(|_| self.drain_deadline.is_none()).max(self.held_until);
-        let acknowledgement = self.unanswered.map(|(_, since)| since + ACKNOWLEDGEMENT_TIMEOUT);
+        let next_probe = next_probe.filter(|_| self.may_probe());
+        let acknowledgement = self.unanswered_since.map(|since| since + ACKNOWLEDGEMENT_TIMEOUT);
         let report = self.report_due.filter(|_| matches!(self.link, Link::Ready(_)));
         let latest = Instant::now() + Duration::from_secs(60);
         [next_probe, report, acknowledgement, self.drain_deadline]
@@ -172,19 +167,26 @@ impl Agent {
 
     // Probing.
 
+    fn may_probe(&self) -> bool {
+        self.drain_deadline.is_none() && !matches!(self.link, Link::Opened(_))
+    }
+
     fn start_due(&mut self) {
-        if self.drain_deadline.is_some() {
+        if !self.may_probe() {
             return;
         }
-        if self.held_until.is_some_and(|until| Instant::now() < until) {
-            return;
-        }
-        self.held_until = None;
         let now_ms = self.clock.now_ms();
         while let Some(endpoint) = self.schedule.pop_due(now_ms) {
             if let Some(check) = self.assignment.get(endpoint).cloned() {
                 self.start(endpoint, check);
             }
+        }
+        let missed = self.schedule.take_missed();
+        if missed > 0 {
+            tracing::warn!(
+                missed,
+                "turns were missed by more than a second: those endpoints are probed in their next turn"
+            );
         }
     }
 
@@ -272,13 +274,9 @@ impl Agent {
     }
 
     fn watch_acknowledgements(&mut self) {
-        let oldest = self.backlog.oldest_sent();
-        self.unanswered = match (oldest, self.unanswered) {
-            (Some(oldest), Some((before, since))) if oldest == before => Some((oldest, since)),
-            (Some(oldest), _) => Some((oldest, Instant::now())),
-            (None, _) => None,
-        };
-        if let (Some((_, since)), Link::Ready(session)) = (self.unanswered, &self.link)
+        self.unanswered_since =
+            self.backlog.is_unanswered().then(|| self.unanswered_since.unwrap_or_else(Instant::now));
+        if let (Some(since), Link::Ready(session)) = (self.unanswered_since, &self.link)
             && since.elapsed() >= ACKNOWLEDGEMENT_TIMEOUT
         {
             session.abandon.cancel();
@@ -290,20 +288,21 @@ impl Agent {
 
     fn take(&mut self, event: Event) {
         match event {
-            Event::Opened(session) => {
-                self.held_until = Some(Instant::now() + HOLD_MAX);
-                self.link = Link::Opened(session);
-            }
+            Event::Opened(session) => self.link = Link::Opened(session),
             Event::Assigned(update) => self.assign(update),
-            Event::Acknowledged(sequence) => self.backlog.acknowledge(sequence),
+            Event::Acknowledged(sequence) => {
+                if self.backlog.acknowledge(sequence) {
+                    // What is still there waits from now on.
+                    self.unanswered_since = None;
+                }
+            }
             Event::Closed => self.close(),
         }
     }
 
     fn close(&mut self) {
         self.link = Link::Down;
-        self.held_until = None;
-        self.unanswered = None;
+        self.unanswered_since = None;
         self.backlog.resend();
     }
 
@@ -330,7 +329,6 @@ impl Agent {
         );
         self.link = match std::mem::replace(&mut self.link, Link::Down) {
             Link::Opened(session) => {
-                self.held_until = None;
                 self.report_due = Some(Instant::now());
                 Link::Ready(session)
             }

@@ -128,12 +128,15 @@ impl Backlog {
         self.entries.range(from..self.sent)
     }
 
-    /// Everything up to `sequence` is done with. A member can't acknowledge what it was never sent.
-    pub fn acknowledge(&mut self, sequence: u64) {
+    /// Everything up to `sequence` is done with; false if that is no news. A member can't acknowledge what it was never
+    /// sent.
+    pub fn acknowledge(&mut self, sequence: u64) -> bool {
+        let before = self.sent;
         while self.sent > 0 && self.entries.front().is_some_and(|entry| entry.sequence <= sequence) {
             self.entries.pop_front();
             self.sent -= 1;
         }
+        self.sent < before
     }
 
     /// A new stream has begun: what is unacknowledged will go out again.
@@ -159,9 +162,9 @@ impl Backlog {
         self.entries.len() - self.sent
     }
 
-    /// The lowest number that was sent and is not acknowledged.
-    pub fn oldest_sent(&self) -> Option<u64> {
-        self.entries.front().filter(|_| self.sent > 0).map(|entry| entry.sequence)
+    /// Does anything that was sent wait for an acknowledgement?
+    pub fn is_unanswered(&self) -> bool {
+        self.sent > 0
     }
 
     /// How many outcomes were dropped for want of room, in the agent's run.

@@ -29,3 +29,22 @@ impl Clock {
         self.start + Duration::from_millis(ms.saturating_sub(self.wall_ms))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// PRB-8: the phases come from the wall clock, so that they are the same after a restart: within a minute of the
+    /// time that the file system gives a file made now.
+    #[test]
+    fn prb_8_the_clock_starts_at_the_wall_clocks_time() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let made = file.as_file().metadata().unwrap().modified().unwrap();
+        let made_ms = made.duration_since(UNIX_EPOCH).unwrap().as_millis();
+        let clock = Clock::start();
+        let apart = u128::from(clock.now_ms()).abs_diff(made_ms);
+        assert!(apart < 60_000, "{apart} ms apart");
+        let (now, in_a_second) = (clock.instant_of(clock.now_ms()), clock.instant_of(clock.now_ms() + 1_000));
+        assert!((900..=1_100).contains(&(in_a_second - now).as_millis()));
+    }
+}

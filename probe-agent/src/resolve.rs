@@ -20,14 +20,15 @@ use tokio::time::{Instant, timeout_at};
 use waymark_core::health::OutcomeClass;
 use waymark_core::model::Name;
 
-use crate::probe::Fault;
+use crate::probe::{Fault, may_come_from_afar};
 
 /// How long one try at a resolver may take; the probe's deadline bounds all of them.
 const TRY_TIMEOUT: Duration = Duration::from_secs(2);
 /// Further tries, so that one lost datagram fails no probe of ten seconds.
 const RETRIES_MAX: usize = 2;
-/// Queries under way at one resolver; beyond it hickory waits a little, then gives up.
-const QUERIES_MAX: usize = 1_024;
+/// Queries under way over one TCP connection to a resolver. Over UDP each has a socket of its own, and the probes that
+/// may be under way bound them.
+const TCP_QUERIES_MAX: usize = 1_024;
 /// Most answers that are kept; beyond it the oldest are asked for again.
 const CACHE_ANSWERS_MAX: u64 = 65_536;
 /// "No such name" is believed no longer than the fastest check's interval, so that a name that comes back is found.
@@ -86,6 +87,7 @@ impl Resolver {
             Err(Silence::Resolver(why)) => {
                 Err(Fault::agent(format!("the resolver answers for no name: {why}")))
             }
+            Err(Silence::Own(why)) => Err(Fault::agent(format!("the resolver cannot be asked: {why}"))),
         }
     }
 
@@ -106,6 +108,9 @@ enum Why {
     Late,
     #[error("{0}")]
     Other(String),
+    /// This machine could not even ask.
+    #[error("{0}")]
+    Own(String),
 }
 
 impl Why {
@@ -114,10 +119,11 @@ impl Why {
     }
 }
 
-/// Who is silent: the name, while others are answered for, or the resolver altogether?
+/// Whose fault it is: the name's, while others are answered for, the resolver's altogether, or this machine's own?
 enum Silence {
     Name(Why),
     Resolver(Why),
+    Own(Why),
 }
 
 impl Dns {
@@ -125,7 +131,7 @@ impl Dns {
         options.timeout = TRY_TIMEOUT;
         options.attempts = RETRIES_MAX;
         options.use_hosts_file = ResolveHosts::Never;
-        options.max_active_requests = QUERIES_MAX;
+        options.max_active_requests = TCP_QUERIES_MAX;
         options.cache_size = CACHE_ANSWERS_MAX;
         options.negative_max_ttl = Some(NEGATIVE_TTL_MAX);
         let mut uncached = options.clone();
@@ -145,7 +151,7 @@ impl Dns {
         let now = Instant::now();
         let half_time = now + deadline.saturating_duration_since(now) / 2;
         let mut asked = pin!(self.ask(name));
-        let control = timeout_at(deadline, self.answers_at_all());
+        let control = timeout_at(deadline, self.answers_at_all(name));
         let (end, answers) = match timeout_at(half_time, &mut asked).await {
             Ok(Ok(found)) => return Ok(found),
             Ok(Err(why)) => (Err(why), control.await),
@@ -157,7 +163,11 @@ impl Dns {
                 }
             },
         };
-        end.map_err(|why| if answers.unwrap_or(false) { Silence::Name(why) } else { Silence::Resolver(why) })
+        end.map_err(|why| match why {
+            Why::Own(_) => Silence::Own(why),
+            _ if answers.unwrap_or(false) => Silence::Name(why),
+            _ => Silence::Resolver(why),
+        })
     }
 
     async fn ask(&self, name: &DnsName) -> Result<Option<IpAddr>, Why> {
@@ -176,6 +186,8 @@ impl Dns {
             Err(NetError::Dns(DnsError::NoRecordsFound(_))) => Ok(None),
             Err(NetError::Dns(DnsError::ResponseCode(code))) => Err(Why::Code(code)),
             Err(NetError::Timeout) => Err(Why::Late),
+            Err(NetError::Io(error)) if !may_come_from_afar(&error) => Err(Why::Own(error.to_string())),
+            Err(error @ (NetError::Busy | NetError::NoConnections)) => Err(Why::Own(error.to_string())),
             Err(error) => Err(Why::Other(error.to_string())),
         }
     }
@@ -188,20 +200,34 @@ impl Dns {
         }
     }
 
-    /// Does the resolver answer for a name that it answered for before, or else for the root?
-    async fn answers_at_all(&self) -> bool {
+    /// Does the resolver answer for any name: for one, other than `failing`, that it answered for before, or for the root?
+    async fn answers_at_all(&self, failing: &DnsName) -> bool {
         let mut controlled = self.controlled.lock().await;
         if let Some((asked, answers)) = *controlled
             && asked.elapsed() < CONTROL_TTL
         {
             return answers;
         }
-        let known = self.known.lock().ok().and_then(|known| known.clone());
-        let (name, kind) = known.map_or((DnsName::root(), RecordType::NS), |name| (name, RecordType::A));
-        let end = tokio::time::timeout(CONTROL_TIMEOUT, self.control.lookup(name, kind)).await;
-        let answers = matches!(end, Ok(Ok(_) | Err(NetError::Dns(DnsError::NoRecordsFound(_)))));
+        let known = self.known.lock().ok().and_then(|known| known.clone()).filter(|known| known != failing);
+        let by_known = async {
+            match known {
+                Some(known) => self.answers_for(known, RecordType::A).await,
+                None => false,
+            }
+        };
+        let by_root = self.answers_for(DnsName::root(), RecordType::NS);
+        // The first yes is enough; a no waits for the other.
+        let answers = match select(pin!(by_known), pin!(by_root)).await {
+            Either::Left((first, by_root)) => first || by_root.await,
+            Either::Right((first, by_known)) => first || by_known.await,
+        };
         *controlled = Some((Instant::now(), answers));
         answers
+    }
+
+    async fn answers_for(&self, name: DnsName, kind: RecordType) -> bool {
+        let end = tokio::time::timeout(CONTROL_TIMEOUT, self.control.lookup(name, kind)).await;
+        matches!(end, Ok(Ok(_) | Err(NetError::Dns(DnsError::NoRecordsFound(_)))))
     }
 }
 

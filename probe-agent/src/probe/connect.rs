@@ -43,9 +43,20 @@ fn judge(error: &io::Error, address: SocketAddr) -> Fault {
     }
 }
 
-/// An ICMP message becomes one of these, but so does a missing route.
-fn may_come_from_afar(error: &io::Error) -> bool {
-    let far = [Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::HOSTDOWN, Errno::NETDOWN, Errno::ACCESS];
+/// Can the far side, or somebody on the way, have caused this? An ICMP message becomes one of these, but so does a missing
+/// route. Whatever else there is was caused here.
+pub(crate) fn may_come_from_afar(error: &io::Error) -> bool {
+    let far = [
+        Errno::CONNREFUSED,
+        Errno::CONNRESET,
+        Errno::CONNABORTED,
+        Errno::TIMEDOUT,
+        Errno::NETUNREACH,
+        Errno::HOSTUNREACH,
+        Errno::HOSTDOWN,
+        Errno::NETDOWN,
+        Errno::ACCESS,
+    ];
     error.raw_os_error().is_some_and(|code| far.contains(&Errno::from_raw_os_error(code)))
 }
 

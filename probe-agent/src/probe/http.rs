@@ -216,7 +216,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for SpeakFirst<S> {
 #[cfg(test)]
 mod tests {
     use tokio::io::AsyncWriteExt;
-    use waymark_core::model::{Protocol, Revision, parse_target};
+    use waymark_core::model::{Protocol, Revision, monitor_limits, parse_target};
 
     use super::*;
 
@@ -247,6 +247,22 @@ mod tests {
         ] {
             let request = request(&check(protocol, target, port)).unwrap();
             assert_eq!(request.headers().get_all(HOST).iter().collect::<Vec<_>>(), [host]);
+        }
+    }
+
+    /// SET-5, PRB-1: every path that can be configured can be sent: of ASCII, only what validation refuses is unsendable.
+    #[test]
+    fn set_5_every_path_that_is_accepted_can_be_sent() {
+        for character in (0_u8..128).map(char::from) {
+            let is_refused = character.is_control()
+                || character.is_whitespace()
+                || character == '#'
+                || monitor_limits::PATH_UNSENDABLE.contains(&character);
+            for path in [format!("/a{character}b"), format!("/a?b{character}c")] {
+                let check = Check { path: path.clone(), ..check(Protocol::Http, "192.0.2.1", 80) };
+                let sent = request(&check).map(|request| request.uri().to_string());
+                assert!(is_refused || sent == Ok(path.clone()), "{path:?}: {sent:?}");
+            }
         }
     }
 

@@ -6,6 +6,7 @@ mod report;
 mod tcp;
 mod tls;
 
+pub(crate) use connect::may_come_from_afar;
 pub(crate) use report::Fault;
 pub use report::{Certificate, ProbeReport};
 pub use run::{Tools, run};

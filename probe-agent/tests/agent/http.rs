@@ -216,6 +216,17 @@ async fn prb_12_what_is_taken_in_is_bounded() {
     }
 }
 
+/// PRB-12: a head has 64 KiB, and what is longer is no answer, also if it ends.
+#[tokio::test]
+async fn prb_12_a_head_has_64_kib() {
+    let padded = |length: usize| format!("HTTP/1.1 200 OK\r\nX-Pad: {}\r\n\r\n", "y".repeat(length));
+    for (length, class, status) in [(60_000, Success, Some(200)), (256 * 1024, Protocol, None)] {
+        let endpoint = Endpoint::responding(padded(length)).await;
+        expect_outcome(&endpoint.check(), class, status).await;
+        endpoint.only_visit().await;
+    }
+}
+
 /// PRB-1: interim heads are passed over; 101 is final.
 #[tokio::test]
 async fn prb_1_the_final_head_counts() {

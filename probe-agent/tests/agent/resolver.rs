@@ -2,9 +2,10 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use hickory_resolver::proto::op::{Message, MessageType, ResponseCode};
-use hickory_resolver::proto::rr::rdata::{A, AAAA, CNAME};
+use hickory_resolver::proto::rr::rdata::{A, AAAA, CNAME, NS};
 use hickory_resolver::proto::rr::{Name, RData, Record, RecordType};
 use tokio::net::UdpSocket;
 use tokio::time::Instant;
@@ -21,6 +22,14 @@ type Reply = Option<(ResponseCode, Vec<RData>)>;
 
 /// A resolver that answers by `reply`, to the name without its final dot and the type.
 async fn resolver(reply: impl Fn(&str, RecordType) -> Reply + Send + Sync + 'static) -> SocketAddr {
+    slow_resolver(Duration::ZERO, reply).await
+}
+
+/// The same, each answer `delay` late.
+async fn slow_resolver(
+    delay: Duration,
+    reply: impl Fn(&str, RecordType) -> Reply + Send + Sync + 'static,
+) -> SocketAddr {
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = socket.local_addr().unwrap();
     let reply = Arc::new(reply);
@@ -46,6 +55,7 @@ async fn resolver(reply: impl Fn(&str, RecordType) -> Reply + Send + Sync + 'sta
                     Record::from_rdata(owner, 0, data)
                 })
                 .collect();
+            tokio::time::sleep(delay).await;
             let _ = socket.send_to(&message.to_vec().unwrap(), client).await;
         }
     });
@@ -136,6 +146,43 @@ async fn prb_9_a_name_that_is_not_answered_for_is_dns() {
 async fn prb_9_nxdomain_alone_is_dns() {
     let tools = tools(resolver(|_, _| Some((ResponseCode::NXDomain, vec![]))).await);
     assert_eq!(class(&probe(&tools, "gone.test", 1).await), Dns);
+}
+
+/// PRB-9: the only name there is has worked and then breaks, while the resolver answers for the root: the name's trouble,
+/// not the agent's.
+#[tokio::test]
+async fn prb_9_the_only_name_breaks_by_itself() {
+    let is_broken = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let switch = Arc::clone(&is_broken);
+    let server = resolver(move |name, _| match name {
+        "" => records(vec![RData::NS(NS(Name::from_ascii("a.root.test.").unwrap()))]),
+        _ if switch.load(std::sync::atomic::Ordering::Relaxed) => Some((ResponseCode::ServFail, vec![])),
+        _ => records(vec![v4()]),
+    })
+    .await;
+    let tools = tools(server);
+    let endpoint = Endpoint::responding("HTTP/1.1 200 OK\r\n\r\n").await;
+    assert_eq!(class(&probe(&tools, "web.test", endpoint.address.port()).await), Success);
+    is_broken.store(true, std::sync::atomic::Ordering::Relaxed);
+    for _ in 0..3 {
+        let report = probe(&tools, "web.test", endpoint.address.port()).await;
+        assert_eq!(class(&report), Dns, "{report:?}");
+    }
+}
+
+/// PRB-7: one deadline for all of it: a slow resolver leaves the response less time.
+#[tokio::test]
+async fn prb_7_the_resolver_and_the_head_share_one_deadline() {
+    let server = slow_resolver(Duration::from_millis(300), |_, _| records(vec![v4()])).await;
+    let endpoint = Endpoint::acting(|mut wire| async move {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let _ = tokio::io::AsyncWriteExt::write_all(&mut wire, b"HTTP/1.1 200 OK\r\n\r\n").await;
+        wire
+    })
+    .await;
+    let report = probe(&tools(server), "web.test", endpoint.address.port()).await;
+    assert_eq!(class(&report), Timeout, "each of 300 ms fits into 500 ms, both do not: {report:?}");
+    assert!(report.resolve.is_some() && report.first_byte.is_none(), "{report:?}");
 }
 
 /// PRB-9: a resolver that answers for no name, or is not there at all, is the agent's trouble.

@@ -28,6 +28,9 @@ pub mod limits {
     pub const HEADER_VALUE_MAX: usize = 4_096;
     /// Longest path, in bytes.
     pub const PATH_MAX: usize = 2_048;
+    /// What no path or query holds unescaped, beside blanks, controls, `#` and what is not ASCII (SET-5, RFC 3986
+    /// 2.2): the probe's request could not be written. Braces, bars and brackets are sent as they are.
+    pub const PATH_UNSENDABLE: [char; 4] = ['"', '<', '>', '`'];
     /// Interval when none is given, in milliseconds (SET-6).
     pub const INTERVAL_DEFAULT_MS: u64 = 30_000;
 }

@@ -51,6 +51,11 @@ fn check_path(monitor: &Monitor, violations: &mut Violations) {
     } else if !path.is_ascii() {
         violations
             .add("path", format!("{shown} has a character outside ASCII; write it as %C3%BC and the like"));
+    } else if let Some(character) = path.chars().find(|character| limits::PATH_UNSENDABLE.contains(character))
+    {
+        let code = u32::from(character);
+        violations
+            .add("path", format!("{shown} has a '{character}', which no URL holds; write it as %{code:02X}"));
     }
 }
 

@@ -25,16 +25,19 @@ fn count(step: &mut Step<'_>, agent: &Arc<Agent>, reported: &ReportedOutcome) ->
     let health = step.state.health.get(&id)?;
     let profile = step.state.profiles.get(&health.profile)?.clone();
     let endpoint = profile.endpoint_by_id(id)?;
-    let is_late = reported.age_ms > profile.monitor.verdict_expiry_ms();
-    if is_late || !step.state.is_probed(&profile, endpoint) || reported.check != endpoint.check_revision {
+    if !step.state.is_probed(&profile, endpoint) || reported.check != endpoint.check_revision {
         return None;
     }
     let before = health.tallies.get(&agent.name);
     if before.is_some_and(|tally| tally.run == agent.run && reported.sequence <= tally.sequence) {
         return None;
     }
-    let patience = Patience::from(&profile.monitor);
-    let after = Tally::after(before, patience, agent.run, reported.sequence, reported.outcome)?;
+    let (run, sequence, outcome) = (agent.run, reported.sequence, reported.outcome);
+    let is_late = reported.age_ms > profile.monitor.verdict_expiry_ms();
+    let after = match is_late {
+        true => before?.interrupted(run, sequence, outcome)?,
+        false => Tally::after(before, Patience::from(&profile.monitor), run, sequence, outcome)?,
+    };
     let is_turned = after.verdict != before.and_then(|tally| tally.verdict);
     step.health_mut(id)?.tallies.insert(agent.name.clone(), after);
     step.note_health(profile.id);

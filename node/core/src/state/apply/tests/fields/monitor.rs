@@ -76,6 +76,16 @@ fn set_5_path() {
             "monitor.path: '/a b' has a space or a control character; write it as %20 and the like",
         ),
         (
+            "a character that no URL holds",
+            |monitor| monitor.path = Edit::Set("/a<b".into()),
+            "monitor.path: '/a<b' has a '<', which no URL holds; write it as %3C",
+        ),
+        (
+            "a quotation mark in the query",
+            |monitor| monitor.path = Edit::Set("/?q=\"a\"".into()),
+            "monitor.path: '/?q=\\\"a\\\"' has a '\"', which no URL holds; write it as %22",
+        ),
+        (
             "a control character",
             |monitor| monitor.path = Edit::Set("/a\n".into()),
             "monitor.path: '/a\\n' has a space or a control character; write it as %20 and the like",
