@@ -119,7 +119,8 @@ async fn answer(
     let bound = dns::bind(&config.dns_listen)?;
     readiness.serves_dns();
     tracing::info!(addresses = ?bound.addresses(), "answering DNS");
-    bound.serve(started.reader.clone(), shutdown.clone()).await;
+    let settings = dns::Settings { member: config.name.clone() };
+    bound.serve(started.reader.clone(), settings, shutdown.clone()).await;
     Ok(())
 }
 

@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 use super::bind::{Listener, Sockets};
 use super::counters::Statistics;
 use super::places::{Limits, Places};
-use super::responder::Responder;
+use super::responder::Answers;
+use super::settings::Settings;
 use super::tcp::{self, Door};
 use super::udp;
 use crate::publication::Reader;
@@ -46,19 +47,20 @@ impl Bound {
         self.statistics.clone()
     }
 
-    /// Answers from the latest view of `reader` until `shutdown`; then answers what the sockets hold, closes them and
+    /// Answers from the latest view of `reader`, as `settings` say, until `shutdown`; then answers what the sockets hold, closes them and
     /// returns, after 4 s at the latest. However old the view gets, it is answered from (DNS-21).
-    pub async fn serve(self, reader: Reader, shutdown: CancellationToken) {
+    pub async fn serve(self, reader: Reader, settings: Settings, shutdown: CancellationToken) {
+        let answers = Answers::new(reader, settings);
         let places = Arc::new(Places::new(self.limits));
         let mut listeners = JoinSet::new();
         for Sockets { datagrams, streams, .. } in self.sockets {
             for Listener { socket, counters } in datagrams {
-                let responder = Responder::new(reader.clone(), counters);
+                let responder = answers.responder(counters);
                 listeners.spawn(udp::serve(socket, responder, shutdown.clone()));
             }
             let Listener { socket, counters } = streams;
-            let (reader, places, shutdown) = (reader.clone(), places.clone(), shutdown.clone());
-            listeners.spawn(tcp::serve(socket, Door { reader, counters, places, shutdown }));
+            let (answers, places, shutdown) = (answers.clone(), places.clone(), shutdown.clone());
+            listeners.spawn(tcp::serve(socket, Door { answers, counters, places, shutdown }));
         }
         let drained = async {
             shutdown.cancelled().await;

@@ -25,6 +25,7 @@ mod places;
 mod read;
 mod respond;
 mod responder;
+mod settings;
 mod tcp;
 #[cfg(test)]
 mod tests;
@@ -35,3 +36,4 @@ pub use bind::{BindError, bind};
 pub use bound::Bound;
 pub use counters::{Counts, Statistics};
 pub use respond::{Transport, Verdict, respond};
+pub use settings::Settings;

@@ -21,8 +21,14 @@ const PLAIN_UDP_MAX: u16 = 512;
 pub enum Transport {
     /// Datagrams: replies are bounded by what the asker takes (DNS-8).
     Udp,
-    /// A stream: replies are complete.
+    /// A stream: replies are complete, as they are over all that follow.
     Tcp,
+    /// TLS over TCP (RFC 7858).
+    Tls,
+    /// HTTPS (RFC 8484).
+    Https,
+    /// QUIC (RFC 9250).
+    Quic,
 }
 
 /// What is to be done about a packet.
@@ -102,8 +108,8 @@ fn judge<'r, 'p>(received: &'r Received<'p>) -> Result<&'r Question<'p>, Respons
 /// The most bytes that the asker can be sent (DNS-8).
 fn size_max(received: &Received<'_>, transport: Transport) -> u16 {
     match (transport, &received.edns) {
-        (Transport::Tcp, _) => u16::MAX,
         (Transport::Udp, None) => PLAIN_UDP_MAX,
         (Transport::Udp, Some(edns)) => edns.max_payload().clamp(PLAIN_UDP_MAX, PAYLOAD_MAX),
+        (Transport::Tcp | Transport::Tls | Transport::Https | Transport::Quic, _) => u16::MAX,
     }
 }

@@ -8,6 +8,7 @@ use super::counters::{Counters, count};
 use super::draws::Draws;
 use super::read::HEADER_LEN;
 use super::respond::{Transport, Verdict, respond};
+use super::settings::Settings;
 use crate::publication::Reader;
 
 /// SERVFAIL and QR in a header's flags.
@@ -15,21 +16,36 @@ const SERVER_FAILURE: u16 = 0x8002;
 /// Opcode and RD in a header's flags.
 const COPIED: u16 = 0x7900;
 
+/// What every listener of a member answers by; cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Answers {
+    reader: Reader,
+    #[expect(dead_code, reason = "the next step asks for it")]
+    settings: Arc<Settings>,
+}
+
+impl Answers {
+    /// Answers from the latest view of `reader`, as `settings` say.
+    pub(super) fn new(reader: Reader, settings: Settings) -> Self {
+        Self { reader, settings: Arc::new(settings) }
+    }
+
+    /// A responder that counts in `counters`.
+    pub(super) fn responder(&self, counters: Arc<Counters>) -> Responder {
+        Responder { answers: self.clone(), draws: Draws::seeded(), counters, out: Vec::new() }
+    }
+}
+
 /// Answers packets, one after the other.
 #[derive(Debug)]
 pub(super) struct Responder {
-    reader: Reader,
+    answers: Answers,
     draws: Draws,
     counters: Arc<Counters>,
     out: Vec<u8>,
 }
 
 impl Responder {
-    /// A responder that answers from the latest view and counts in `counters`.
-    pub(super) fn new(reader: Reader, counters: Arc<Counters>) -> Self {
-        Self { reader, draws: Draws::seeded(), counters, out: Vec::new() }
-    }
-
     /// Where it counts.
     pub(super) fn counters(&self) -> &Counters {
         &self.counters
@@ -39,7 +55,7 @@ impl Responder {
     pub(super) fn answer(&mut self, packet: &[u8], transport: Transport, source: IpAddr) -> Option<&[u8]> {
         count(&self.counters.queries);
         let draw = self.draws.next();
-        let (reader, out) = (&self.reader, &mut self.out);
+        let (reader, out) = (&self.answers.reader, &mut self.out);
         // A broken invariant behind one name must not take all other names off the network.
         let verdict =
             catch_unwind(AssertUnwindSafe(|| respond(&reader.peek(), packet, transport, source, draw, out)))

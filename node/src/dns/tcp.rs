@@ -13,8 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::connection;
 use super::counters::{Counters, count};
 use super::places::Places;
-use super::responder::Responder;
-use crate::publication::Reader;
+use super::responder::Answers;
 
 /// How long the listener rests when a connection could not be taken in: out of descriptors, it would else spin.
 const REST: Duration = Duration::from_millis(20);
@@ -22,8 +21,8 @@ const REST: Duration = Duration::from_millis(20);
 /// What a listener gives to each connection.
 #[derive(Clone, Debug)]
 pub(super) struct Door {
-    /// Where the views come from.
-    pub(super) reader: Reader,
+    /// What is answered by.
+    pub(super) answers: Answers,
     /// Where to count.
     pub(super) counters: Arc<Counters>,
     /// Who is connected.
@@ -55,7 +54,7 @@ impl Door {
         count(&self.counters.connections);
         let (place, evictions) = self.places.take(source.ip());
         self.counters.evictions.fetch_add(evictions, Ordering::Relaxed);
-        let responder = Responder::new(self.reader.clone(), self.counters.clone());
+        let responder = self.answers.responder(self.counters.clone());
         let (idle_max, shutdown) = (self.places.limits().idle_max, self.shutdown.clone());
         connections.spawn(async move {
             let conversation = connection::serve(stream, source, responder, &place, idle_max, shutdown);

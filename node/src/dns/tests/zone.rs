@@ -8,8 +8,8 @@ use waymark_core::state::{Action, Command, Context, State, View, apply};
 
 use super::packets::*;
 use super::sockets::*;
-use crate::dns::bind;
 use crate::dns::respond::{Transport, respond};
+use crate::dns::{Settings, bind};
 use crate::publication::{no_tables, publication};
 
 const AAAA: u16 = 28;
@@ -165,7 +165,7 @@ async fn dns_23_an_answer_changes_with_the_view_and_dns_21_stays_with_the_last()
     let bound = bind(&[loopback()]).expect("loopback can be bound");
     let address = bound.addresses()[0];
     let shutdown = tokio_util::sync::CancellationToken::new();
-    let served = tokio::spawn(bound.serve(reader, shutdown.clone()));
+    let served = tokio::spawn(bound.serve(reader, Settings::default(), shutdown.clone()));
     let ask = move || {
         let client = UdpSocket::bind(loopback()).expect("loopback can be bound");
         client.set_read_timeout(Some(DEADLINE)).expect("the option");
@@ -197,7 +197,8 @@ async fn rte_14_each_query_has_a_draw_of_its_own() {
         View::of(with_profile(&zone(), "app", &["192.0.2.1", "192.0.2.2"]), LogIndex(1)),
         no_tables(),
     );
-    let mut responder = crate::dns::responder::Responder::new(reader, std::sync::Arc::default());
+    let mut responder =
+        crate::dns::responder::Answers::new(reader, Settings::default()).responder(std::sync::Arc::default());
     let mut seen = std::collections::BTreeMap::<Vec<u8>, u32>::new();
     for _ in 0..400 {
         let reply = responder.answer(&query("app.example.com"), Transport::Udp, address(9)).expect("a reply");
