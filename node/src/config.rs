@@ -1,5 +1,6 @@
 //! A member's settings: flag over environment over file over default (OPS-2).
 
+mod encrypted;
 mod sample;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use waymark_core::model::MemberUrl;
 use waymark_process::logging::{LogFormat, LogLevel};
 use waymark_process::settings::{self, Faults, Reader, machine_name};
 
+pub use encrypted::{EncryptedDns, EncryptedFlags};
 pub use sample::SAMPLE;
 
 /// How patient Raft's timers are.
@@ -42,6 +44,8 @@ pub struct Config {
     pub dns_listen: Vec<SocketAddr>,
     /// How resolvers reach it, as `cluster status` shows it.
     pub dns_advertise: String,
+    /// Where DNS is served encrypted (DNS-15).
+    pub encrypted_dns: EncryptedDns,
     /// Where health is served over HTTP.
     pub http_listen: SocketAddr,
     /// How patient Raft's timers are.
@@ -83,6 +87,9 @@ pub struct Flags {
     /// How resolvers reach it, for `cluster status` [default: the first address that DNS listens on]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_DNS_ADVERTISE")]
     pub dns_advertise: Option<String>,
+    /// Where DNS is served encrypted, and with what certificate
+    #[command(flatten)]
+    pub encrypted_dns: EncryptedFlags,
     /// Where health is served over HTTP [default: 127.0.0.1:7401]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_HTTP_LISTEN")]
     pub http_listen: Option<String>,
@@ -145,6 +152,7 @@ impl Config {
             dns_advertise: given
                 .value("dns_advertise", flags.dns_advertise.as_deref(), settings::host_and_port)
                 .unwrap_or(first),
+            encrypted_dns: EncryptedDns::read(given, &flags.encrypted_dns),
             http_listen: given
                 .value("http_listen", flags.http_listen.as_deref(), settings::listen)
                 .unwrap_or(([127, 0, 0, 1], 7401).into()),
@@ -181,8 +189,10 @@ impl Config {
         if self.http_listen.ip().to_canonical().is_unspecified() {
             given.refuse("http_listen", format!("{} {advice}", self.http_listen));
         }
-        let listens = [self.grpc_listen, self.http_listen];
-        if self.dev && listens.iter().chain(&self.dns_listen).any(|address| !address.ip().is_loopback()) {
+        let listens = [self.grpc_listen, self.http_listen].into_iter();
+        let mut listens =
+            listens.chain(self.dns_listen.iter().copied()).chain(self.encrypted_dns.addresses());
+        if self.dev && listens.any(|address| !address.ip().is_loopback()) {
             given.refuse("dev", "true goes with loopback addresses only");
         }
     }
@@ -195,6 +205,7 @@ impl Config {
         if self.dns_listen.is_empty() {
             given.refuse("dns_listen", "[] names no address; name at least one, as in 127.0.0.1:5300");
         }
+        self.encrypted_dns.check(given, self);
         let earlier = |at: usize| &self.dns_listen[..at];
         for (at, address) in self.dns_listen.iter().enumerate() {
             if earlier(at).contains(address) {

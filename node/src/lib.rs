@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::transport::Server;
 
 use acceptor::BindError;
-use config::{Config, Timers};
+use config::{Config, EncryptedDns, Timers};
 use geo::GeoTables;
 use ingest::{Identity, Ingest};
 use raft::{Compaction, Member, MemberConfig, Membership, OpenError, Proposer, Started, TimerProfile};
@@ -49,6 +49,9 @@ pub enum NodeError {
     /// An address for DNS could not be had.
     #[error(transparent)]
     Dns(#[from] dns::BindError),
+    /// The certificate for encrypted DNS cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] dns::CertificateError),
     /// The data directory cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -68,7 +71,8 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
     let grpc = acceptor::bind("grpc_listen", "grpc-listen", config.grpc_listen).await?;
     let http = acceptor::bind("http_listen", "http-listen", config.http_listen).await?;
     // Taken for a moment only: a port that is in use is to be known now, though queries are answered later (DNS-20).
-    drop(dns::bind(&config.dns_listen)?);
+    let encrypted = encrypted_dns(&config)?;
+    drop(bind_dns(&config, encrypted.as_ref())?);
     let started = Member::open(member_config(&config), geo.source()).await?;
     let readiness = Readiness::default();
     let served = serve_grpc(grpc, &started, geo.clone(), timers(&config), &shutdown).await;
@@ -80,7 +84,7 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
         dev::found(&started).await.map_err(NodeError::Dev)?;
     }
     let until_drained = async {
-        let answered = answer(&config, &started, geo, &readiness, &shutdown).await;
+        let answered = answer(&config, &started, geo, encrypted, &readiness, &shutdown).await;
         shutdown.cancel();
         let _ = served.await;
         let _ = pages.await;
@@ -101,11 +105,34 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
     }
 }
 
+/// Where DNS is served encrypted, with the certificate read; None if it is not.
+///
+/// # Errors
+/// The certificate cannot be used.
+pub fn encrypted_dns(config: &Config) -> Result<Option<dns::Encrypted>, dns::CertificateError> {
+    let EncryptedDns { tls_listen, certificate, key } = &config.encrypted_dns;
+    // Whoever listens has both: the settings were checked.
+    let (Some(certificate), Some(key), false) = (certificate, key, tls_listen.is_empty()) else {
+        return Ok(None);
+    };
+    let certificate = dns::Certificate::open(certificate, key)?;
+    Ok(Some(dns::Encrypted { tls: tls_listen.clone(), certificate }))
+}
+
+fn bind_dns(config: &Config, encrypted: Option<&dns::Encrypted>) -> Result<dns::Bound, dns::BindError> {
+    let bound = dns::bind(&config.dns_listen)?;
+    match encrypted {
+        Some(encrypted) => bound.with_encrypted(encrypted),
+        None => Ok(bound),
+    }
+}
+
 /// Answers DNS from the moment at which that is right until the end.
 async fn answer(
     config: &Config,
     started: &Started,
     geo: Arc<GeoTables>,
+    encrypted: Option<dns::Encrypted>,
     readiness: &Readiness,
     shutdown: &CancellationToken,
 ) -> Result<(), NodeError> {
@@ -116,9 +143,12 @@ async fn answer(
     if let Some(path) = config.geo_database.clone() {
         geo.follow(path, started.reader.relocator()).await.map_err(NodeError::Signals)?;
     }
-    let bound = dns::bind(&config.dns_listen)?;
+    let bound = bind_dns(config, encrypted.as_ref())?;
+    if let Some(encrypted) = encrypted {
+        encrypted.certificate.follow().map_err(NodeError::Signals)?;
+    }
     readiness.serves_dns();
-    tracing::info!(addresses = ?bound.addresses(), "answering DNS");
+    tracing::info!(addresses = ?bound.addresses(), encrypted = ?bound.encrypted_addresses(), "answering DNS");
     let settings = dns::Settings { member: config.name.clone() };
     bound.serve(started.reader.clone(), settings, shutdown.clone()).await;
     Ok(())

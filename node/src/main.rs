@@ -72,6 +72,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         if let Some(path) = &config.geo_database {
             GeoTables::default().load(path, Vec::new)?;
         }
+        waymark_node::encrypted_dns(&config)?;
         return Ok(());
     }
     let log = logging::start(&config.log_level, config.log_format).map_err(anyhow::Error::msg)?;

@@ -23,6 +23,14 @@ dns_listen = ["127.0.0.1:5300"]
 # How resolvers reach it, as `waymark cluster status` shows it. Default: the first address above.
 dns_advertise = "127.0.0.1:5300"
 
+# Where DNS is served encrypted, as ["192.0.2.53:853"]: over TLS (DoT, usually port 853). Empty: it is not.
+dns_tls_listen = []
+
+# The certificate for that, followed by those that lead to its root, and its private key, both in PEM. They are read
+# again on HUP and when they change; while they do not fit together, the certificate before serves.
+dns_tls_cert = ""
+dns_tls_key = ""
+
 # Where health is served over HTTP: /healthz, /readyz, /readyz/write.
 http_listen = "127.0.0.1:7401"
 

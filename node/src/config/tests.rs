@@ -80,9 +80,30 @@ fn val_1_a_setting_that_cannot_work_is_refused_with_key_value_and_rule() {
             "twice",
         ),
         ("dns_listen = [\"127.0.0.1:7401\"]", "node.toml:1:14: dns_listen: 127.0.0.1:7401", "http_listen"),
+        ("dns_tls_listen = [\"127.0.0.1:853\"]", "node.toml:1:18: dns_tls_listen: needs dns_tls_cert", "PEM"),
+        (
+            "dns_tls_listen = [\"127.0.0.1:853\"]\ndns_tls_cert = \"c\"",
+            "node.toml:1:18: dns_tls_listen: needs dns_tls_key",
+            "PEM",
+        ),
+        (
+            "dns_tls_cert = \"c\"\ndns_tls_key = \"k\"\ndns_tls_listen = [\"127.0.0.1:5300\"]",
+            "node.toml:3:18: dns_tls_listen: 127.0.0.1:5300",
+            "dns_listen as well",
+        ),
+        (
+            "dns_tls_cert = \"c\"\ndns_tls_key = \"k\"\ndns_tls_listen = [\"127.0.0.1:853\", \"127.0.0.1:853\"]",
+            "node.toml:3:18: dns_tls_listen: 127.0.0.1:853",
+            "twice",
+        ),
         ("start_grace = \"10\"", "node.toml:1:15: start_grace: '10'", "10s or 10ms"),
         ("log_level = \"a=b=c\"", "node.toml:1:13: log_level: 'a=b=c'", "filter"),
         ("dev = true\ndns_listen = [\"192.0.2.1:53\"]", "node.toml:1:7: dev: true", "loopback"),
+        (
+            "dev = true\ndns_tls_cert = \"c\"\ndns_tls_key = \"k\"\ndns_tls_listen = [\"192.0.2.1:853\"]",
+            "node.toml:1:7: dev: true",
+            "loopback",
+        ),
     ] {
         let error = refused(file);
         assert!(error.contains(place) && error.contains(words), "{file}: {error}");

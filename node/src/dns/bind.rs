@@ -26,23 +26,25 @@ const ANY_PORT_TRIES: u32 = 32;
 
 /// An address that DNS cannot be served on: what, where and how to mend it, in one line.
 #[derive(Debug, thiserror::Error)]
-#[error("dns_listen {address}: {transport} cannot be bound: {source}; {}", remedy(.source))]
+#[error("{key} {address}: {transport} cannot be bound: {source}; {} with --{}", remedy(.source), key.replace('_', "-"))]
 pub struct BindError {
-    address: SocketAddr,
-    transport: &'static str,
-    source: io::Error,
+    /// The setting that names the address.
+    pub(super) key: &'static str,
+    pub(super) address: SocketAddr,
+    pub(super) transport: &'static str,
+    pub(super) source: io::Error,
 }
 
 fn remedy(source: &io::Error) -> &'static str {
     match source.kind() {
-        io::ErrorKind::AddrInUse => "stop what listens there, or choose another address with --dns-listen",
+        io::ErrorKind::AddrInUse => "stop what listens there, or choose another address",
         io::ErrorKind::PermissionDenied => {
-            "ports below 1024 need root or CAP_NET_BIND_SERVICE; or choose another with --dns-listen"
+            "ports below 1024 need root or CAP_NET_BIND_SERVICE; or choose another"
         }
         io::ErrorKind::AddrNotAvailable => {
-            "no interface of this machine has that address; choose one that it has with --dns-listen"
+            "no interface of this machine has that address; choose one that it has"
         }
-        _ => "choose another address with --dns-listen",
+        _ => "choose another address",
     }
 }
 
@@ -99,7 +101,8 @@ impl Sockets {
     }
 
     fn try_bind(wanted: SocketAddr) -> Result<Self, BindError> {
-        let failed = |transport| move |source| BindError { address: wanted, transport, source };
+        let key = "dns_listen";
+        let failed = |transport| move |source| BindError { key, address: wanted, transport, source };
         let streams = bind_streams(wanted).map_err(failed("TCP"))?;
         let address = streams.local_addr().map_err(failed("TCP"))?;
         let datagrams = bind_datagrams(address).map_err(failed("UDP"))?;
@@ -112,12 +115,12 @@ impl Sockets {
 }
 
 impl<S> Listener<S> {
-    fn new(socket: S) -> Self {
+    pub(super) fn new(socket: S) -> Self {
         Self { socket, counters: Arc::default() }
     }
 }
 
-fn bind_streams(address: SocketAddr) -> io::Result<TcpListener> {
+pub(super) fn bind_streams(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = open(address, Type::STREAM, Protocol::TCP)?;
     // Connections of the process before this one may linger on the port for a minute.
     socket.set_reuse_address(true)?;

@@ -7,12 +7,14 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::bind::{Listener, Sockets};
+use super::bind::{BindError, Listener, Sockets};
 use super::counters::Statistics;
+use super::door::Door;
+use super::encrypted::{Encrypted, EncryptedSockets};
 use super::places::{Limits, Places};
 use super::responder::Answers;
 use super::settings::Settings;
-use super::tcp::{self, Door};
+use super::tcp::{self, Protocol};
 use super::udp;
 use crate::publication::Reader;
 
@@ -23,18 +25,21 @@ const DRAIN_MAX: Duration = Duration::from_secs(4);
 #[derive(Debug)]
 pub struct Bound {
     sockets: Vec<Sockets>,
+    encrypted: EncryptedSockets,
     limits: Limits,
-    statistics: Statistics,
 }
 
 impl Bound {
     pub(super) fn new(sockets: Vec<Sockets>, limits: Limits) -> Self {
-        let counters = sockets.iter().flat_map(|sockets| {
-            let datagrams = sockets.datagrams.iter().map(|listener| listener.counters.clone());
-            datagrams.chain([sockets.streams.counters.clone()])
-        });
-        let statistics = counters.collect();
-        Self { sockets, limits, statistics }
+        Self { sockets, encrypted: EncryptedSockets::default(), limits }
+    }
+
+    /// Takes the addresses of `encrypted` as well (DNS-15).
+    ///
+    /// # Errors
+    /// One of them cannot be had.
+    pub fn with_encrypted(self, encrypted: &Encrypted) -> Result<Self, BindError> {
+        Ok(Self { encrypted: EncryptedSockets::bind(encrypted)?, ..self })
     }
 
     /// The addresses in the order in which they were asked for, with the real ports.
@@ -42,9 +47,18 @@ impl Bound {
         self.sockets.iter().map(|sockets| sockets.address).collect()
     }
 
+    /// The addresses of encrypted transports with their real ports, each with the setting that named it.
+    pub fn encrypted_addresses(&self) -> Vec<(&'static str, SocketAddr)> {
+        self.encrypted.addresses()
+    }
+
     /// What the listeners count, to be read while they serve.
     pub fn statistics(&self) -> Statistics {
-        self.statistics.clone()
+        let plain = self.sockets.iter().flat_map(|sockets| {
+            let datagrams = sockets.datagrams.iter().map(|listener| listener.counters.clone());
+            datagrams.chain([sockets.streams.counters.clone()])
+        });
+        plain.chain(self.encrypted.counters()).collect()
     }
 
     /// Answers from the latest view of `reader`, as `settings` say, until `shutdown`; then answers what the sockets hold, closes them and
@@ -60,8 +74,10 @@ impl Bound {
             }
             let Listener { socket, counters } = streams;
             let (answers, places, shutdown) = (answers.clone(), places.clone(), shutdown.clone());
-            listeners.spawn(tcp::serve(socket, Door { answers, counters, places, shutdown }));
+            let door = Door { answers, counters, places, shutdown };
+            listeners.spawn(tcp::serve(socket, Protocol::Plain, door));
         }
+        self.encrypted.serve(&answers, &places, &shutdown, &mut listeners);
         let drained = async {
             shutdown.cancelled().await;
             tokio::time::sleep(DRAIN_MAX).await;

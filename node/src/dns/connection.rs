@@ -1,19 +1,16 @@
-//! One TCP connection: messages behind two bytes of length, answered in the order in which they come (RFC 7766).
+//! One stream of messages, within TLS or without: each behind two bytes of length, answered in the order in which they come
+//! (RFC 7766, RFC 7858).
 
-use std::io::{self, Read};
-use std::net::SocketAddr;
+use std::io;
 use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
-use socket2::SockRef;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::time::{Instant, timeout_at};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::places::Place;
-use super::respond::Transport;
-use super::responder::Responder;
+use super::door::{Door, Guest};
+use super::places::Limits;
 
 /// Room for what comes next; a query is seldom above a hundred bytes.
 const READ_CHUNK: usize = 4 * 1024;
@@ -21,98 +18,113 @@ const READ_CHUNK: usize = 4 * 1024;
 /// Replies that are gathered before they are written: a client that asks much and reads nothing must not fill memory.
 const WRITE_CHUNK: usize = 16 * 1024;
 
-/// Both directions of a connection, and who answers.
-struct Connection<'c> {
-    stream: TcpStream,
-    source: SocketAddr,
-    responder: Responder,
-    place: &'c Place,
-    idle_max: Duration,
+/// How long a connection is still listened to when the door shuts: what the system holds for it is read and answered
+/// (DNS-22), and so is a query that is on its way.
+pub(super) const DRAIN_GRACE: Duration = Duration::from_millis(200);
+
+/// Both directions of a connection, and who asks.
+struct Connection<S> {
+    stream: S,
+    guest: Guest,
+    limits: Limits,
     /// Bytes that came and are not yet a message: less than one.
     inbox: BytesMut,
     outbox: Vec<u8>,
 }
 
-/// Answers queries until the client closes its side, goes silent for `idle_max` or reads no reply for as long; after
-/// `shutdown`, what has already come.
-pub(super) async fn serve(
-    stream: TcpStream,
-    source: SocketAddr,
-    responder: Responder,
-    place: &Place,
-    idle_max: Duration,
-    shutdown: CancellationToken,
-) -> io::Result<()> {
-    // A reply must not wait for the acknowledgement of the one before.
-    stream.set_nodelay(true)?;
-    let (inbox, outbox) = (BytesMut::new(), Vec::new());
-    let mut connection = Connection { stream, source, responder, place, idle_max, inbox, outbox };
-    connection.converse(&shutdown).await?;
-    // The client reads the end of the stream after the last reply, also when it has long closed its own side.
-    connection.stream.shutdown().await
+/// Until when a client is waited for.
+struct Patience {
+    limits: Limits,
+    /// When the message began that is not complete yet.
+    begun: Option<Instant>,
+    /// When the door will have shut.
+    end: Option<Instant>,
 }
 
-impl Connection<'_> {
+/// Answers queries until the client closes its side, goes silent, stops within a message or reads no reply for longer
+/// than its limits allow; after the door's shutdown, what has already come.
+pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
+    guest: Guest,
+    door: &Door,
+) -> io::Result<()> {
+    let limits = door.places.limits();
+    let (inbox, outbox) = (BytesMut::new(), Vec::new());
+    let mut connection = Connection { stream, guest, limits, inbox, outbox };
+    connection.converse(&door.shutdown).await?;
+    // The client reads the end of the stream after the last reply, also when it has long closed its own side.
+    timeout(limits.idle_max, connection.stream.shutdown()).await?
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn converse(&mut self, shutdown: &CancellationToken) -> io::Result<()> {
-        // Half a message does not keep the connection open: only an answered query moves the deadline.
-        let mut deadline = Instant::now() + self.idle_max;
+        let mut patience = Patience { limits: self.limits, begun: None, end: None };
         loop {
             self.inbox.reserve(READ_CHUNK);
             let read = tokio::select! {
                 biased;
-                () = shutdown.cancelled() => return self.drain().await,
-                read = timeout_at(deadline, self.stream.read_buf(&mut self.inbox)) => read,
+                () = shutdown.cancelled(), if patience.end.is_none() => {
+                    patience.end = Some(Instant::now() + DRAIN_GRACE);
+                    continue;
+                }
+                read = timeout_at(patience.deadline(&self.guest), self.stream.read_buf(&mut self.inbox)) => read,
             };
-            let is_over = !matches!(read, Ok(Ok(1..)));
-            if self.answer_all().await? {
-                deadline = Instant::now() + self.idle_max;
-            }
-            if is_over {
+            if !matches!(read, Ok(Ok(1..))) {
                 return Ok(());
             }
+            let has_taken = self.answer_all().await?;
+            patience.after(has_taken, self.inbox.is_empty());
         }
     }
 
-    /// Answers every whole message in the inbox. Returns whether there was one that got a reply.
+    /// Answers every whole message in the inbox. Returns whether there was one.
     async fn answer_all(&mut self) -> io::Result<bool> {
-        let mut is_active = false;
+        let mut has_taken = false;
         while let Some(message) = next_message(&mut self.inbox) {
-            if let Some(reply) = self.responder.answer(&message, Transport::Tcp, self.source.ip()) {
+            has_taken = true;
+            if let Some(reply) = self.guest.answer(&message) {
                 // A message is never longer than its length can say: the encoder stops there.
                 self.outbox.extend((reply.len() as u16).to_be_bytes());
                 self.outbox.extend(reply);
-                is_active = true;
             }
             if self.outbox.len() >= WRITE_CHUNK {
                 self.write().await?;
             }
         }
         self.write().await?;
-        if is_active {
-            self.place.touch();
-        }
-        Ok(is_active)
+        Ok(has_taken)
     }
 
     async fn write(&mut self) -> io::Result<()> {
-        if !self.outbox.is_empty() {
-            let deadline = Instant::now() + self.idle_max;
-            timeout_at(deadline, self.stream.write_all(&self.outbox)).await??;
-            self.outbox.clear();
+        if self.outbox.is_empty() {
+            return Ok(());
         }
+        let written = async {
+            self.stream.write_all(&self.outbox).await?;
+            // TLS keeps back what the system does not take at once.
+            self.stream.flush().await
+        };
+        timeout(self.limits.idle_max, written).await??;
+        self.outbox.clear();
         Ok(())
     }
+}
 
-    /// Answers what has come so far (DNS-22).
-    async fn drain(&mut self) -> io::Result<()> {
-        let mut chunk = [0; READ_CHUNK];
-        loop {
-            // The runtime may not know yet that there is something to read: ask the system itself.
-            let read = (&*SockRef::from(&self.stream)).read(&mut chunk);
-            let Ok(length @ 1..) = read else { return Ok(()) };
-            self.inbox.extend_from_slice(&chunk[..length]);
-            self.answer_all().await?;
-        }
+impl Patience {
+    fn deadline(&self, guest: &Guest) -> Instant {
+        // Half a message keeps no connection open, nor does one that gets no reply.
+        let idle = guest.active() + self.limits.idle_max;
+        let message = self.begun.map(|begun| begun + self.limits.message_max);
+        [message, self.end].into_iter().flatten().fold(idle, Instant::min)
+    }
+
+    /// Bytes have come. Was a whole message among them, and is nothing left but those?
+    fn after(&mut self, has_taken: bool, is_nothing_left: bool) {
+        self.begun = match self.begun {
+            _ if is_nothing_left => None,
+            Some(begun) if !has_taken => Some(begun),
+            _ => Some(Instant::now()),
+        };
     }
 }
 

@@ -17,10 +17,13 @@
 
 mod bind;
 mod bound;
+mod certificate;
 mod client_subnet;
 mod connection;
 mod counters;
+mod door;
 mod draws;
+mod encrypted;
 mod places;
 mod read;
 mod respond;
@@ -34,6 +37,8 @@ mod write;
 
 pub use bind::{BindError, bind};
 pub use bound::Bound;
+pub use certificate::{Certificate, CertificateError};
 pub use counters::{Counts, Statistics};
+pub use encrypted::Encrypted;
 pub use respond::{Transport, Verdict, respond};
 pub use settings::Settings;

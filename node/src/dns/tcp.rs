@@ -1,4 +1,5 @@
-//! DNS over streams: taking connections in (RFC 7766). What happens on one is in `connection`.
+//! DNS over streams, within TLS or without: taking connections in (RFC 7766, RFC 7858). What happens on one is in
+//! `connection`.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,72 +7,102 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use rustls::ServerConfig;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 use super::connection;
-use super::counters::{Counters, count};
-use super::places::Places;
-use super::responder::Answers;
+use super::counters::count;
+use super::door::{Door, Guest};
+use super::respond::Transport;
 
 /// How long the listener rests when a connection could not be taken in: out of descriptors, it would else spin.
 const REST: Duration = Duration::from_millis(20);
 
-/// What a listener gives to each connection.
+/// How much longer a handshake may take when the door shuts: a round trip around the world.
+const HANDSHAKE_GRACE: Duration = Duration::from_millis(500);
+
+/// What is spoken on a listener's connections.
 #[derive(Clone, Debug)]
-pub(super) struct Door {
-    /// What is answered by.
-    pub(super) answers: Answers,
-    /// Where to count.
-    pub(super) counters: Arc<Counters>,
-    /// Who is connected.
-    pub(super) places: Arc<Places>,
-    /// When to stop.
-    pub(super) shutdown: CancellationToken,
+pub(super) enum Protocol {
+    /// Messages behind their lengths.
+    Plain,
+    /// The same within TLS.
+    Tls(Arc<ServerConfig>),
+}
+
+/// A listener that connections come in by.
+#[derive(Clone, Debug)]
+struct Hall {
+    protocol: Protocol,
+    door: Door,
 }
 
 /// Serves connections until the door's shutdown; then answers what they and the system's queue of new ones hold.
-pub(super) async fn serve(listener: TcpListener, door: Door) {
-    let mut connections = JoinSet::new();
+pub(super) async fn serve(listener: TcpListener, protocol: Protocol, door: Door) {
+    let (hall, mut connections) = (Hall { protocol, door }, JoinSet::new());
     loop {
         tokio::select! {
             biased;
-            () = door.shutdown.cancelled() => break,
+            () = hall.door.shutdown.cancelled() => break,
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
             accepted = listener.accept() => match accepted {
-                Ok((stream, source)) => door.take_in(stream, source, &mut connections),
-                Err(error) => door.rest(&error).await,
+                Ok((stream, source)) => hall.take_in(stream, source, &mut connections),
+                Err(error) => hall.rest(&error).await,
             }
         }
     }
-    door.take_in_waiting(listener, &mut connections);
+    hall.take_in_waiting(listener, &mut connections);
     while connections.join_next().await.is_some() {}
 }
 
-impl Door {
+impl Protocol {
+    fn transport(&self) -> Transport {
+        match self {
+            Self::Plain => Transport::Tcp,
+            Self::Tls(_) => Transport::Tls,
+        }
+    }
+}
+
+impl Hall {
     fn take_in(&self, stream: TcpStream, source: SocketAddr, connections: &mut JoinSet<()>) {
-        count(&self.counters.connections);
-        let (place, evictions) = self.places.take(source.ip());
-        self.counters.evictions.fetch_add(evictions, Ordering::Relaxed);
-        let responder = self.answers.responder(self.counters.clone());
-        let (idle_max, shutdown) = (self.places.limits().idle_max, self.shutdown.clone());
-        connections.spawn(async move {
-            let conversation = connection::serve(stream, source, responder, &place, idle_max, shutdown);
-            tokio::select! {
-                () = place.evicted() => {}
-                // Whatever ends a connection is the client's doing and tells us nothing.
-                _ = conversation => {}
+        let guest = self.door.admit(source.ip(), self.protocol.transport());
+        let evicted = guest.evicted();
+        let conversation = self.clone().converse(stream, guest);
+        // Whatever ends a connection is the client's doing and tells us nothing.
+        connections.spawn(async move { drop(evicted.run_until_cancelled(conversation).await) });
+    }
+
+    async fn converse(self, stream: TcpStream, guest: Guest) -> io::Result<()> {
+        // A reply must not wait for the acknowledgement of the one before.
+        stream.set_nodelay(true)?;
+        match &self.protocol {
+            Protocol::Plain => connection::serve(stream, guest, &self.door).await,
+            Protocol::Tls(tls) => {
+                connection::serve(self.secured(tls, stream).await?, guest, &self.door).await
             }
-        });
+        }
+    }
+
+    /// `stream` within TLS. Who does not shake hands in time is gone; the place is taken meanwhile.
+    async fn secured(&self, tls: &Arc<ServerConfig>, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        let handshake = TlsAcceptor::from(tls.clone()).accept(stream);
+        tokio::select! {
+            secured = timeout(self.door.places.limits().handshake_max, handshake) => secured?,
+            () = self.door.shut_for(HANDSHAKE_GRACE) => Err(io::ErrorKind::TimedOut.into()),
+        }
     }
 
     /// A client that is gone is nothing; a lack of descriptors ends when somebody leaves.
     async fn rest(&self, error: &io::Error) {
         tracing::debug!(%error, "a DNS connection could not be taken in");
-        count(&self.counters.failures);
+        count(&self.door.counters.failures);
         if error.kind() != io::ErrorKind::ConnectionAborted {
-            self.counters.evictions.fetch_add(self.places.make_room(), Ordering::Relaxed);
+            self.door.counters.evictions.fetch_add(self.door.places.make_room(), Ordering::Relaxed);
             tokio::time::sleep(REST).await;
         }
     }

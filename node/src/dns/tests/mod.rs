@@ -1,11 +1,14 @@
 //! What the door for resolvers does, packet by packet and over real sockets.
 
 mod answers;
+mod certificates;
 mod fuzz;
 mod malformed;
 mod packets;
 mod sockets;
+mod streams;
 mod subnet;
 mod tcp;
+mod tls;
 mod udp;
 mod zone;

@@ -4,19 +4,16 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::packets::*;
 use super::sockets::*;
+use super::streams::*;
 use crate::dns::bind;
 use crate::dns::places::Limits;
-
-fn framed(message: &[u8]) -> Vec<u8> {
-    [&(message.len() as u16).to_be_bytes(), message].concat()
-}
 
 async fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).await.expect("it listens");
@@ -24,28 +21,9 @@ async fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-async fn receive(stream: &mut TcpStream) -> io::Result<Seen> {
-    let read = async {
-        let mut message = vec![0; usize::from(stream.read_u16().await?)];
-        stream.read_exact(&mut message).await?;
-        Ok(Seen::of(&message))
-    };
-    timeout(DEADLINE, read).await.expect("in time")
-}
-
-async fn is_answered(stream: &mut TcpStream, id: u16) -> bool {
-    let sent = stream.write_all(&framed(&numbered(id))).await;
-    sent.is_ok() && receive(stream).await.is_ok_and(|seen| seen.id == id)
-}
-
-/// The door's side is closed: its end has come, or a reset because something was left unread.
-async fn is_closed(stream: &mut TcpStream) -> bool {
-    let end = timeout(DEADLINE, stream.read(&mut [0; 16])).await.expect("in time");
-    matches!(end, Ok(0) | Err(_))
-}
-
 fn limits(connections_max: usize, network_max: usize, idle_ms: u64) -> Limits {
-    Limits { connections_max, network_max, idle_max: Duration::from_millis(idle_ms) }
+    let idle_max = Duration::from_millis(idle_ms);
+    Limits { connections_max, network_max, idle_max, ..Limits::of_process() }
 }
 
 #[tokio::test]
@@ -140,6 +118,25 @@ async fn dns_14_half_a_message_sent_drop_by_drop_does_not_keep_a_connection() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert!(begun.elapsed() < Duration::from_secs(5), "the message would have taken ten seconds");
+    door.shut().await;
+}
+
+/// F-SEC-04: half a message, and what speaks HTTP, have gone long before who is merely idle.
+#[tokio::test]
+async fn dns_14_half_a_message_goes_before_the_idle() {
+    let limits = Limits { message_max: Duration::from_millis(300), ..Limits::of_process() };
+    let door = Door::open_with(limits);
+    let mut idle = connect(door.address).await;
+    let mut half = connect(door.address).await;
+    let one_and_a_half = [framed(&numbered(1)), vec![0]].concat();
+    half.write_all(&one_and_a_half).await.expect("it can be sent");
+    let mut http = connect(door.address).await;
+    http.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("it can be sent");
+    let begun = Instant::now();
+    assert_eq!(receive(&mut half).await.expect("a reply").id, 1);
+    assert!(is_closed(&mut half).await && is_closed(&mut http).await);
+    assert!(begun.elapsed() < Limits::of_process().idle_max / 2, "{:?}", begun.elapsed());
+    assert!(is_answered(&mut idle, 2).await);
     door.shut().await;
 }
 
