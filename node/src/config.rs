@@ -1,5 +1,6 @@
 //! A member's settings: flag over environment over file over default (OPS-2).
 
+mod answers;
 mod encrypted;
 mod sample;
 #[cfg(test)]
@@ -14,6 +15,7 @@ use waymark_core::model::MemberUrl;
 use waymark_process::logging::{LogFormat, LogLevel};
 use waymark_process::settings::{self, Faults, Reader, machine_name};
 
+pub use answers::{AnswerFlags, AnswerSettings, RateLimit};
 pub use encrypted::{EncryptedDns, EncryptedFlags};
 pub use sample::SAMPLE;
 
@@ -42,6 +44,8 @@ pub struct Config {
     pub grpc_advertise: MemberUrl,
     /// Where DNS is served, over UDP and TCP.
     pub dns_listen: Vec<SocketAddr>,
+    /// How DNS is answered.
+    pub answers: AnswerSettings,
     /// How resolvers reach it, as `cluster status` shows it.
     pub dns_advertise: String,
     /// Where DNS is served encrypted (DNS-15).
@@ -84,6 +88,9 @@ pub struct Flags {
     /// Where DNS is served over UDP and TCP, once for each address [default: 127.0.0.1:5300]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_DNS_LISTEN", value_delimiter = ',')]
     pub dns_listen: Vec<String>,
+    /// How DNS is answered.
+    #[command(flatten)]
+    pub answers: AnswerFlags,
     /// How resolvers reach it, for `cluster status` [default: the first address that DNS listens on]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_DNS_ADVERTISE")]
     pub dns_advertise: Option<String>,
@@ -139,10 +146,12 @@ impl Config {
         // A path need not be text, so a flag's is taken as it is.
         let data_dir = given.value("data_dir", None, settings::text).map(PathBuf::from);
         let geo_database = given.value("geo_database", None, settings::text).map(PathBuf::from);
+        let name = given
+            .value("name", flags.name.as_deref(), settings::place_name)
+            .unwrap_or_else(|| machine_name("member"));
         Self {
-            name: given
-                .value("name", flags.name.as_deref(), settings::place_name)
-                .unwrap_or_else(|| machine_name("member")),
+            answers: answers::read(given, &flags.answers, &name),
+            name,
             data_dir: flags.data_dir.clone().or(data_dir).unwrap_or_else(|| "waymark-data".into()),
             grpc_listen,
             grpc_advertise: given

@@ -149,8 +149,7 @@ async fn answer(
     }
     readiness.serves_dns();
     tracing::info!(addresses = ?bound.addresses(), encrypted = ?bound.encrypted_addresses(), "answering DNS");
-    let settings = dns::Settings { member: config.name.clone() };
-    bound.serve(started.reader.clone(), settings, shutdown.clone()).await;
+    bound.serve(started.reader.clone(), config.answers.clone(), shutdown.clone()).await;
     Ok(())
 }
 

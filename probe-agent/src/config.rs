@@ -100,8 +100,8 @@ impl Config {
             region: region.unwrap_or_default(),
             members,
             allow_loopback: given.switch("allow_loopback", flags.allow_loopback.as_deref()).unwrap_or(false),
-            guard_allow: given.list("guard.allow", &flags.guard_allow, network).unwrap_or_default(),
-            guard_deny: given.list("guard.deny", &flags.guard_deny, network).unwrap_or_default(),
+            guard_allow: given.list("guard.allow", &flags.guard_allow, settings::network).unwrap_or_default(),
+            guard_deny: given.list("guard.deny", &flags.guard_deny, settings::network).unwrap_or_default(),
             resolver: given.value("resolver", flags.resolver.as_deref(), resolver),
             log_level: settings::log_level(given, flags.log_level.as_deref()),
             log_format: given
@@ -125,10 +125,6 @@ const DEFAULT_MEMBER: &str = "http://127.0.0.1:7400";
 fn member(text: &str) -> Result<Uri, String> {
     let url = settings::member_url(text)?;
     url.as_str().parse().map_err(|error| format!("'{text}': {error}"))
-}
-
-fn network(text: &str) -> Result<IpNet, String> {
-    text.parse().map_err(|_| format!("'{text}' is no network; write ADDRESS/BITS, as in 10.0.0.0/8"))
 }
 
 fn resolver(text: &str) -> Result<SocketAddr, String> {

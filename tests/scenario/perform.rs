@@ -28,7 +28,7 @@ pub(crate) fn read(
     more: &[String],
 ) -> Result<Wish> {
     let action = match verb {
-        "found" => Action::Found { cluster: arguments.next("the id")? },
+        "found" => Action::Found { cluster: arguments.next("the id")?, cookies: None },
         "zone" => {
             let (verb, name) = (arguments.next("what to do")?, arguments.next("the zone")?);
             if verb == "show" {

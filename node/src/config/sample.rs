@@ -20,6 +20,16 @@ grpc_advertise = "http://127.0.0.1:7400"
 # leaves from the address that its query came to.
 dns_listen = ["127.0.0.1:5300"]
 
+# What version.bind and version.server are told in class CH. Empty: they are refused.
+dns_version_text = ""
+
+# Replies over UDP of one kind to one network (/24 or /56) in a second; 0: without limit. Every so-and-so-many-th reply
+# beyond it is cut (TC) instead of held back; 0: none. Loopback, the networks named here and askers with a good cookie
+# are never limited.
+dns_rate_limit = 200
+dns_rate_limit_slip = 2
+dns_rate_limit_exempt = []
+
 # How resolvers reach it, as `waymark cluster status` shows it. Default: the first address above.
 dns_advertise = "127.0.0.1:5300"
 

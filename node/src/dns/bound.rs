@@ -13,9 +13,9 @@ use super::door::Door;
 use super::encrypted::{Encrypted, EncryptedSockets};
 use super::places::{Limits, Places};
 use super::responder::Answers;
-use super::settings::Settings;
 use super::tcp::{self, Protocol};
 use super::udp;
+use crate::config::AnswerSettings;
 use crate::publication::Reader;
 
 /// How long listeners may take to answer what they hold when they are told to stop; DNS-22 allows the process 5 s.
@@ -63,7 +63,7 @@ impl Bound {
 
     /// Answers from the latest view of `reader`, as `settings` say, until `shutdown`; then answers what the sockets hold, closes them and
     /// returns, after 4 s at the latest. However old the view gets, it is answered from (DNS-21).
-    pub async fn serve(self, reader: Reader, settings: Settings, shutdown: CancellationToken) {
+    pub async fn serve(self, reader: Reader, settings: AnswerSettings, shutdown: CancellationToken) {
         let answers = Answers::new(reader, settings);
         let places = Arc::new(Places::new(self.limits));
         let mut listeners = JoinSet::new();

@@ -4,8 +4,8 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Response codes that are counted by themselves: 0 to BADVERS (16).
-pub(super) const RCODES: usize = 17;
+/// Response codes that are counted by themselves: 0 to BADCOOKIE (23).
+pub(super) const RCODES: usize = 24;
 
 /// One listener's counters.
 #[derive(Debug, Default)]
@@ -16,6 +16,10 @@ pub(super) struct Counters {
     pub(super) replies: [AtomicU64; RCODES],
     /// Packets that must not be answered (DNS-13).
     pub(super) drops: AtomicU64,
+    /// Replies that were cut because their network had its share (DNS-19).
+    pub(super) cuts: AtomicU64,
+    /// Replies that were held back for it.
+    pub(super) silences: AtomicU64,
     /// Replies or packets that the system would not send or hand out.
     pub(super) failures: AtomicU64,
     /// TCP connections taken in.
@@ -38,6 +42,10 @@ pub struct Counts {
     pub replies: [u64; RCODES],
     /// Packets that must not be answered (DNS-13).
     pub drops: u64,
+    /// Replies that were cut because their network had its share (DNS-19).
+    pub cuts: u64,
+    /// Replies that were held back for it.
+    pub silences: u64,
     /// Replies or packets that the system would not send or hand out.
     pub failures: u64,
     /// TCP connections taken in.
@@ -53,6 +61,8 @@ impl Counters {
             queries: value(&self.queries),
             replies: std::array::from_fn(|code| value(&self.replies[code])),
             drops: value(&self.drops),
+            cuts: value(&self.cuts),
+            silences: value(&self.silences),
             failures: value(&self.failures),
             connections: value(&self.connections),
             evictions: value(&self.evictions),
@@ -62,10 +72,12 @@ impl Counters {
 
 impl AddAssign for Counts {
     fn add_assign(&mut self, other: Self) {
-        let Self { queries, replies, drops, failures, connections, evictions } = other;
+        let Self { queries, replies, drops, cuts, silences, failures, connections, evictions } = other;
         self.queries += queries;
         self.replies.iter_mut().zip(replies).for_each(|(sum, more)| *sum += more);
         self.drops += drops;
+        self.cuts += cuts;
+        self.silences += silences;
         self.failures += failures;
         self.connections += connections;
         self.evictions += evictions;

@@ -1,12 +1,14 @@
 //! Who is connected, and who has to go when it is full: whoever has asked nothing for longest (DNS-14).
 
 use std::collections::{BTreeSet, HashMap};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, getrlimit};
 use tokio_util::sync::CancellationToken;
+
+use super::rate::network;
 
 /// How many connections there may be, over all transports together, and for how long.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +31,7 @@ impl Limits {
     /// From one network: a resolver needs one or two, a farm behind one prefix some dozens.
     const NETWORK_MAX: usize = 64;
     /// RFC 7766 §6.2.3 wants seconds; DNS-14 says ten.
-    const IDLE_MAX: Duration = Duration::from_secs(10);
+    pub(super) const IDLE_MAX: Duration = Duration::from_secs(10);
     /// A query fits one segment, and a lost one is sent again within a second.
     const MESSAGE_MAX: Duration = Duration::from_secs(2);
     /// Two or three round trips, one of them lost and sent again.
@@ -195,14 +197,6 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.places.lock().vacate(self.id);
-    }
-}
-
-/// The network that a client is counted under: /24 or /56, what one customer usually has.
-fn network(source: IpAddr) -> IpAddr {
-    match source.to_canonical() {
-        IpAddr::V4(address) => IpAddr::V4((u32::from(address) & !0xff).into()),
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from(u128::from(address) >> 72 << 72)),
     }
 }
 

@@ -4,7 +4,7 @@ use hickory_server::proto::op::{Edns, Header, HeaderCounts, MessageType, Metadat
 use hickory_server::proto::rr::{Name, Record, RecordType};
 use hickory_server::proto::serialize::binary::{BinDecodable, BinDecoder, DecodeError};
 
-use super::client_subnet::{self, ClientSubnet};
+use super::options::Options;
 
 /// The length of a message's header (RFC 1035 §4.1.1).
 pub(super) const HEADER_LEN: usize = 12;
@@ -23,12 +23,13 @@ pub(super) struct Received<'p> {
     pub(super) metadata: Metadata,
     /// The question, if there is exactly one and it is well formed.
     pub(super) question: Option<Question<'p>>,
-    /// OPT's fixed part, if there is one in its place. Options that are not named here are checked for their lengths and
-    /// otherwise not read.
+    /// OPT's fixed part, if there is one in its place.
     pub(super) edns: Option<Edns>,
-    /// The client subnet among the options.
-    pub(super) subnet: Option<ClientSubnet>,
-    /// Is everything well formed?
+    /// What its options said, as far as they could be read.
+    pub(super) options: Options,
+    /// Is there no question at all?
+    pub(super) asks_nothing: bool,
+    /// Is everything well formed? That there is one question is looked at elsewhere.
     pub(super) is_sound: bool,
 }
 
@@ -42,7 +43,7 @@ pub(super) struct Question<'p> {
 }
 
 /// Somewhere in the message something is wrong.
-struct Malformed;
+pub(super) struct Malformed;
 
 impl From<DecodeError> for Malformed {
     fn from(_: DecodeError) -> Self {
@@ -57,7 +58,9 @@ pub(super) fn read(packet: &[u8]) -> Option<Received<'_>> {
     if metadata.message_type == MessageType::Response {
         return None;
     }
-    let mut received = Received { metadata, question: None, edns: None, subnet: None, is_sound: false };
+    let (question, edns, options) = (None, None, Options::default());
+    let mut received =
+        Received { metadata, question, edns, options, asks_nothing: counts.queries == 0, is_sound: false };
     received.is_sound = received.read_sections(&mut decoder, counts).is_ok();
     Some(received)
 }
@@ -80,7 +83,7 @@ impl<'p> Received<'p> {
         for _ in 0..additionals {
             self.read_record(decoder, true)?;
         }
-        let is_whole = queries == 1 && decoder.is_empty();
+        let is_whole = queries <= 1 && decoder.is_empty();
         if is_whole { Ok(()) } else { Err(Malformed) }
     }
 
@@ -112,22 +115,7 @@ impl<'p> Received<'p> {
         self.edns = Some(edns);
         let options = decoder.read_slice(usize::from(length))?.unverified();
         // What a later version puts there is not ours to judge: it gets BADVERS.
-        if version == 0 { self.read_options(options) } else { Ok(()) }
-    }
-
-    /// Reads the options that are known here, and checks that the lengths of all of them add up.
-    fn read_options(&mut self, options: &[u8]) -> Result<(), Malformed> {
-        let mut decoder = BinDecoder::new(options);
-        while !decoder.is_empty() {
-            let code = decoder.read_u16()?.unverified();
-            let length = decoder.read_u16()?.unverified();
-            let data = decoder.read_slice(usize::from(length))?.unverified();
-            if code == client_subnet::CODE {
-                let is_first = self.subnet.is_none();
-                self.subnet = Some(ClientSubnet::read(data).filter(|_| is_first).ok_or(Malformed)?);
-            }
-        }
-        Ok(())
+        if version == 0 { self.options.read(options) } else { Ok(()) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! One packet in, one reply out: a plain function of the view, the packet, who asks and a draw.
+//! One packet in, one reply out: a plain function of the view, the settings, the packet, who asks, a draw and the time.
 
 use std::net::IpAddr;
 
@@ -7,11 +7,14 @@ use hickory_server::proto::rr::{DNSClass, RecordType};
 use waymark_core::answer::{self, Answer, Query};
 use waymark_core::model::Name;
 use waymark_core::routing::NoTrace;
-use waymark_core::state::View;
+use waymark_core::state::{CookieSecrets, View};
 
 use super::client_subnet::ClientSubnet;
+use super::cookie::Cookie;
+use super::options::Options;
 use super::read::{Question, Received, read};
-use super::write::{PAYLOAD_MAX, Reply, write};
+use super::write::{Bounds, PAYLOAD_MAX, Reply, write};
+use crate::config::AnswerSettings;
 
 /// What may always be sent over UDP (RFC 1035 §4.2.1).
 const PLAIN_UDP_MAX: u16 = 512;
@@ -31,78 +34,161 @@ pub enum Transport {
     Quic,
 }
 
+/// A packet, how it came, and what else its reply depends on beside the view and the settings.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival<'p> {
+    /// The packet.
+    pub packet: &'p [u8],
+    /// What it came over.
+    pub transport: Transport,
+    /// Where it came from.
+    pub source: IpAddr,
+    /// 64 random bits: all chance comes from them.
+    pub draw: u64,
+    /// Seconds since 1970, by which cookies age. They wrap in 2106.
+    pub now_s: u32,
+}
+
 /// What is to be done about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Send what was written; its response code, of which the upper bits stand in OPT.
-    Reply(u16),
+    /// Send what was written.
+    Reply {
+        /// Its response code, of which the upper bits stand in OPT.
+        code: u16,
+        /// Has the asker shown by a cookie that it is where it says (DNS-11)?
+        is_proven: bool,
+    },
     /// Say nothing.
     Drop,
 }
 
-/// Answers `packet`, which came over `transport` from `source`, out of `view`, and writes the reply into `out`, in place
-/// of what is there. `draw` is 64 random bits.
-pub fn respond(
-    view: &View,
-    packet: &[u8],
-    transport: Transport,
-    source: IpAddr,
-    draw: u64,
-    out: &mut Vec<u8>,
-) -> Verdict {
-    respond_with(packet, transport, out, |question, subnet| {
+/// Answers what arrived out of `view`, as `settings` say, and writes the reply into `out`, in place of what is there.
+pub fn respond(view: &View, settings: &AnswerSettings, arrival: &Arrival<'_>, out: &mut Vec<u8>) -> Verdict {
+    respond_with(settings, &view.state.cookies, arrival, out, |question, subnet| {
         let query = Query {
             name: Name::from_wire(question.name),
             record_type: answer::RecordType(question.query.query_type().into()),
-            source,
+            source: arrival.source,
             subnet: subnet.map(|subnet| subnet.network),
         };
-        answer::decide(view, &query, draw, &mut NoTrace)
+        answer::decide(view, &query, arrival.draw, &mut NoTrace)
     })
 }
 
 /// [`respond()`] with any way to decide.
 pub(super) fn respond_with(
-    packet: &[u8],
-    transport: Transport,
+    settings: &AnswerSettings,
+    secrets: &CookieSecrets,
+    arrival: &Arrival<'_>,
     out: &mut Vec<u8>,
     decide: impl FnOnce(&Question<'_>, Option<&ClientSubnet>) -> Answer,
 ) -> Verdict {
-    let Some(received) = read(packet) else { return Verdict::Drop };
-    let reply = match judge(&received) {
-        Ok(question) => Reply::Answer(decide(question, received.subnet.as_ref())),
-        Err(code) => Reply::Code(code),
+    let Some(received) = read(arrival.packet) else { return Verdict::Drop };
+    let reply = match judge(&received, arrival) {
+        Judged::Decide(question) => Reply::Answer(decide(question, received.options.subnet.as_ref())),
+        Judged::Chaos(question) => chaos(question, settings),
+        Judged::Nothing => Reply::Code(greet(&received, secrets, arrival)),
+        Judged::Refuse(code) => Reply::Code(code),
     };
-    let size_max = size_max(&received, transport);
-    let written = write(&received, &reply, size_max, out).or_else(|error| {
+    let bounds = Bounds { transport: arrival.transport, size_max: size_max(&received, arrival.transport) };
+    let options = match received.is_sound && received.options.suit(arrival.transport) {
+        true => received.options.reply(arrival, settings, secrets),
+        false => Vec::new(),
+    };
+    let written = write(&received, &reply, &options, bounds, out).or_else(|error| {
         tracing::error!(%error, "an answer could not be encoded");
-        write(&received, &Reply::Code(ResponseCode::ServFail), size_max, out)
+        write(&received, &Reply::Code(ResponseCode::ServFail), &[], bounds, out)
     });
-    written.map_or(Verdict::Drop, |code| Verdict::Reply(code.into()))
+    let is_proven = received.options.is_proven(secrets, arrival.source, arrival.now_s);
+    written.map_or(Verdict::Drop, |code| Verdict::Reply { code: code.into(), is_proven })
 }
 
-/// Is it a question that can be decided on, or what is it told instead? The first line that fits holds:
+/// The reply to a query whose network has had its share (DNS-19), no longer than the query but for a cookie: BADCOOKIE
+/// for an asker that takes part in cookies, who comes back with ours; for others TC, so that they come back over TCP.
+pub(super) fn cut(
+    settings: &AnswerSettings,
+    secrets: &CookieSecrets,
+    arrival: &Arrival<'_>,
+    out: &mut Vec<u8>,
+) -> Verdict {
+    let Some(mut received) = read(arrival.packet) else { return Verdict::Drop };
+    let cookie = received.options.cookie.take().filter(|_| secrets.current.is_some());
+    received.options = Options::only(cookie);
+    let reply = if cookie.is_some() { Reply::Code(ResponseCode::BADCOOKIE) } else { Reply::Cut };
+    let options = received.options.reply(arrival, settings, secrets);
+    let bounds = Bounds { transport: arrival.transport, size_max: PLAIN_UDP_MAX };
+    let written = write(&received, &reply, &options, bounds, out);
+    written.map_or(Verdict::Drop, |code| Verdict::Reply { code: code.into(), is_proven: false })
+}
+
+/// What is to be done with a query.
+enum Judged<'r, 'p> {
+    /// It is decided on.
+    Decide(&'r Question<'p>),
+    /// It asks about the member itself.
+    Chaos(&'r Question<'p>),
+    /// It asks nothing, to get a cookie.
+    Nothing,
+    /// It is told this.
+    Refuse(ResponseCode),
+}
+
+/// The first line that fits holds:
 ///
-/// | what came                          | what it is told |
-/// |------------------------------------|-----------------|
-/// | an opcode other than QUERY         | NOTIMP          |
-/// | malformed, or not one question     | FORMERR         |
-/// | EDNS above version 0               | BADVERS         |
-/// | a class other than IN              | REFUSED         |
-/// | AXFR, IXFR                         | REFUSED         |
-fn judge<'r, 'p>(received: &'r Received<'p>) -> Result<&'r Question<'p>, ResponseCode> {
+/// | what came                                           | what it is told |
+/// |-----------------------------------------------------|-----------------|
+/// | an opcode other than QUERY                          | NOTIMP          |
+/// | malformed, several questions, or none and no cookie | FORMERR         |
+/// | EDNS above version 0                                | BADVERS         |
+/// | no question                                         | [`greet`]       |
+/// | class CH                                            | [`chaos`]       |
+/// | a class other than IN                               | REFUSED         |
+/// | AXFR, IXFR                                          | REFUSED         |
+/// | anything else                                       | decided on      |
+fn judge<'r, 'p>(received: &'r Received<'p>, arrival: &Arrival<'_>) -> Judged<'r, 'p> {
     if received.metadata.op_code != OpCode::Query {
-        return Err(ResponseCode::NotImp);
+        return Judged::Refuse(ResponseCode::NotImp);
     }
-    let question = received.question.as_ref().filter(|_| received.is_sound).ok_or(ResponseCode::FormErr)?;
+    if !received.is_sound || !received.options.suit(arrival.transport) {
+        return Judged::Refuse(ResponseCode::FormErr);
+    }
     if received.edns.as_ref().is_some_and(|edns| edns.version() > 0) {
-        return Err(ResponseCode::BADVERS);
+        return Judged::Refuse(ResponseCode::BADVERS);
     }
+    let Some(question) = &received.question else {
+        let has_cookie = received.asks_nothing && received.options.cookie.is_some();
+        return if has_cookie { Judged::Nothing } else { Judged::Refuse(ResponseCode::FormErr) };
+    };
     let is_transfer = matches!(question.query.query_type(), RecordType::AXFR | RecordType::IXFR);
-    if question.query.query_class() != DNSClass::IN || is_transfer {
-        return Err(ResponseCode::Refused);
+    match question.query.query_class() {
+        DNSClass::CH => Judged::Chaos(question),
+        DNSClass::IN if !is_transfer => Judged::Decide(question),
+        _ => Judged::Refuse(ResponseCode::Refused),
     }
-    Ok(question)
+}
+
+/// What a query without a question is told, beside its cookie (RFC 7873 §5.4): whether the server's part that it has is
+/// good.
+fn greet(received: &Received<'_>, secrets: &CookieSecrets, arrival: &Arrival<'_>) -> ResponseCode {
+    let has_server_part = received.options.cookie.as_ref().is_some_and(Cookie::has_server_part);
+    let is_known = received.options.is_proven(secrets, arrival.source, arrival.now_s);
+    if has_server_part && !is_known { ResponseCode::BADCOOKIE } else { ResponseCode::NoError }
+}
+
+/// What is told of the member itself (DNS-12): its name to `id.server` and `hostname.bind`, the operator's text to
+/// `version.server` and `version.bind` (RFC 4892). Anything else is REFUSED.
+fn chaos(question: &Question<'_>, settings: &AnswerSettings) -> Reply {
+    let is_text = matches!(question.query.query_type(), RecordType::TXT | RecordType::ANY);
+    let text = match question.name.to_ascii_lowercase().as_slice() {
+        b"\x02id\x06server\0" | b"\x08hostname\x04bind\0" => Some(&settings.member),
+        b"\x07version\x06server\0" | b"\x07version\x04bind\0" => settings.version_text.as_ref(),
+        _ => None,
+    };
+    match text.filter(|text| is_text && !text.is_empty()) {
+        Some(text) => Reply::Chaos(text.clone()),
+        None => Reply::Code(ResponseCode::Refused),
+    }
 }
 
 /// The most bytes that the asker can be sent (DNS-8).

@@ -3,12 +3,15 @@
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::counters::{Counters, count};
 use super::draws::Draws;
+use super::rate::{Kind, Limiter, Ruling};
 use super::read::HEADER_LEN;
-use super::respond::{Transport, Verdict, respond};
-use super::settings::Settings;
+use super::respond::{Arrival, Transport, Verdict, cut, respond};
+use crate::clock;
+use crate::config::AnswerSettings;
 use crate::publication::Reader;
 
 /// SERVFAIL and QR in a header's flags.
@@ -20,14 +23,16 @@ const COPIED: u16 = 0x7900;
 #[derive(Clone, Debug)]
 pub(super) struct Answers {
     reader: Reader,
-    #[expect(dead_code, reason = "the next step asks for it")]
-    settings: Arc<Settings>,
+    settings: Arc<AnswerSettings>,
+    /// Nothing if the operator wants no limit.
+    limiter: Option<Arc<Limiter>>,
 }
 
 impl Answers {
     /// Answers from the latest view of `reader`, as `settings` say.
-    pub(super) fn new(reader: Reader, settings: Settings) -> Self {
-        Self { reader, settings: Arc::new(settings) }
+    pub(super) fn new(reader: Reader, settings: AnswerSettings) -> Self {
+        let limiter = Limiter::new(&settings.rate_limit).map(Arc::new);
+        Self { reader, settings: Arc::new(settings), limiter }
     }
 
     /// A responder that counts in `counters`.
@@ -54,14 +59,30 @@ impl Responder {
     /// The reply to `packet`, if it gets one. Each packet is answered from the view of its moment (DNS-23).
     pub(super) fn answer(&mut self, packet: &[u8], transport: Transport, source: IpAddr) -> Option<&[u8]> {
         count(&self.counters.queries);
-        let draw = self.draws.next();
-        let (reader, out) = (&self.answers.reader, &mut self.out);
+        let arrival = Arrival { packet, transport, source, draw: self.draws.next(), now_s: now_s() };
+        let Answers { reader, settings, limiter } = &self.answers;
+        let (view, out) = (reader.peek(), &mut self.out);
         // A broken invariant behind one name must not take all other names off the network.
-        let verdict =
-            catch_unwind(AssertUnwindSafe(|| respond(&reader.peek(), packet, transport, source, draw, out)))
-                .unwrap_or_else(|_| fail(packet, &mut self.out));
+        let verdict = catch_unwind(AssertUnwindSafe(|| respond(&view, settings, &arrival, out)))
+            .unwrap_or_else(|_| fail(packet, out));
+        let verdict = match (verdict, limiter.as_deref().filter(|_| transport == Transport::Udp)) {
+            (Verdict::Reply { is_proven: false, .. }, Some(limiter)) => {
+                match limiter.rule(source, Kind::of(out), Instant::now()) {
+                    Ruling::Send => verdict,
+                    Ruling::Cut => {
+                        count(&self.counters.cuts);
+                        cut(settings, &view.state.cookies, &arrival, out)
+                    }
+                    Ruling::Silence => {
+                        count(&self.counters.silences);
+                        return None;
+                    }
+                }
+            }
+            _ => verdict,
+        };
         match verdict {
-            Verdict::Reply(code) => {
+            Verdict::Reply { code, .. } => {
                 self.counters.replies.get(usize::from(code)).map(count);
                 Some(&self.out)
             }
@@ -71,6 +92,11 @@ impl Responder {
             }
         }
     }
+}
+
+/// Seconds since 1970; they wrap, as those of cookies do.
+fn now_s() -> u32 {
+    (clock::now().0 / 1_000) as u32
 }
 
 /// SERVFAIL made of nothing but the header: the way out when answering has panicked.
@@ -84,7 +110,7 @@ fn fail(packet: &[u8], out: &mut Vec<u8>) -> Verdict {
     out.extend([id_high, id_low]);
     out.extend(flags.to_be_bytes());
     out.resize(HEADER_LEN, 0);
-    Verdict::Reply(SERVER_FAILURE & 0xf)
+    Verdict::Reply { code: SERVER_FAILURE & 0xf, is_proven: false }
 }
 
 #[cfg(test)]
@@ -95,7 +121,7 @@ mod tests {
     fn dns_13_a_failure_is_told_and_not_passed_over_in_silence() {
         let query = [0x12, 0x34, 0x79, 0xff, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1];
         let mut out = b"half of an answer".to_vec();
-        assert_eq!(fail(&query, &mut out), Verdict::Reply(2));
+        assert_eq!(fail(&query, &mut out), Verdict::Reply { code: 2, is_proven: false });
         assert_eq!(out, [0x12, 0x34, 0xf9, 0x02, 0, 0, 0, 0, 0, 0, 0, 0]);
     }
 }

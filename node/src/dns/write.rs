@@ -2,13 +2,15 @@
 
 use hickory_server::proto::ProtoError;
 use hickory_server::proto::op::{Edns, Message, OpCode, ResponseCode};
-use hickory_server::proto::rr::rdata::{A, AAAA, CNAME, NS, SOA};
-use hickory_server::proto::rr::{Name, RData, Record};
+use hickory_server::proto::rr::rdata::opt::EdnsOption;
+use hickory_server::proto::rr::rdata::{A, AAAA, CNAME, NS, SOA, TXT};
+use hickory_server::proto::rr::{DNSClass, Name, RData, Record};
 use hickory_server::proto::serialize::binary::{BinDecodable, BinDecoder, BinEncodable, BinEncoder};
 use waymark_core::answer::{self, Answer, Rcode, RecordData, Soa};
 use waymark_core::model;
 
-use super::read::Received;
+use super::read::{HEADER_LEN, Received};
+use super::respond::Transport;
 
 /// What we say that we take over UDP, and the most that we send: it goes through any IPv6 path in one piece (RFC 9715).
 pub(super) const PAYLOAD_MAX: u16 = 1232;
@@ -22,26 +24,50 @@ pub(super) enum Reply {
     Code(ResponseCode),
     /// What was decided.
     Answer(Answer),
+    /// Nothing but TC: come back over TCP.
+    Cut,
+    /// A text about the member itself, of at most 255 bytes.
+    Chaos(String),
 }
 
-/// Writes `reply` to `received` into `out`, in place of what is there, in no more than `size_max` bytes (at least 512).
-/// What does not fit is cut down to question and OPT, with TC set. Returns the code that was written.
+/// What a reply must keep to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// What it goes over.
+    pub(super) transport: Transport,
+    /// The most bytes, at least 512.
+    pub(super) size_max: u16,
+}
+
+/// Writes `reply` to `received` with `options` into `out`, in place of what is there, within `bounds`. What does not fit
+/// is cut down to question and OPT, with TC set. Returns the code that was written.
 pub(super) fn write(
     received: &Received<'_>,
     reply: &Reply,
-    size_max: u16,
+    options: &[EdnsOption],
+    bounds: Bounds,
     out: &mut Vec<u8>,
 ) -> Result<ResponseCode, ProtoError> {
-    let mut message = bare(received);
+    let mut message = bare(received, options);
     match reply {
         Reply::Code(code) => message.metadata.response_code = *code,
         Reply::Answer(answer) => fill(&mut message, received, answer)?,
+        Reply::Cut => message.metadata.truncation = true,
+        Reply::Chaos(text) => tell(&mut message, text),
     }
-    encode(&message, size_max, out)?;
+    encode(&message, bounds.size_max, out)?;
     let is_cut = out.get(2).is_some_and(|flags| flags & TRUNCATED != 0);
     if is_cut {
-        encode(&message.truncate(), size_max, out)?;
+        message = message.truncate();
+        encode(&message, bounds.size_max, out)?;
     }
+    if let Some((edns, padding)) =
+        message.edns.as_mut().zip(received.options.padding(bounds.transport, out.len()))
+    {
+        edns.options_mut().insert(padding);
+        encode(&message, bounds.size_max, out)?;
+    }
+    restore_letters(received, out);
     Ok(message.metadata.response_code)
 }
 
@@ -52,27 +78,41 @@ fn encode(message: &Message, size_max: u16, out: &mut Vec<u8>) -> Result<(), Pro
     message.emit(&mut encoder)
 }
 
-/// A response with nothing in it but what is copied from the query.
-fn bare(received: &Received<'_>) -> Message {
+/// The encoder compresses only what is equal byte by byte, so the question goes through it in lower case, as all our
+/// names are: the reply's layout does not depend on the asker's letters. They are put back here (DNS-3).
+fn restore_letters(received: &Received<'_>, out: &mut [u8]) {
+    if let Some(question) = &received.question
+        && let Some(name) = out.get_mut(HEADER_LEN..HEADER_LEN + question.name.len())
+    {
+        name.copy_from_slice(question.name);
+    }
+}
+
+/// A response with nothing in it but what is copied from the query, and the options.
+fn bare(received: &Received<'_>, options: &[EdnsOption]) -> Message {
     let asked = &received.metadata;
     let mut message = Message::response(asked.id, asked.op_code);
     // What the flags mean under other opcodes is not known here, so none of them is copied.
     let is_query = asked.op_code == OpCode::Query;
     message.metadata.recursion_desired = is_query && asked.recursion_desired;
     message.metadata.checking_disabled = is_query && asked.checking_disabled;
-    message.queries.extend(received.question.as_ref().map(|question| question.query.clone()));
+    message.queries.extend(received.question.as_ref().map(|question| {
+        let mut lowered = question.query.clone();
+        lowered.set_name(question.query.name().to_lowercase());
+        lowered
+    }));
     message.edns = received.edns.as_ref().map(|asked| {
         let mut edns = Edns::new();
         edns.set_max_payload(PAYLOAD_MAX).set_dnssec_ok(asked.flags().dnssec_ok);
+        options.iter().for_each(|option| edns.options_mut().insert(option.clone()));
         edns
     });
     message
 }
 
 fn fill(message: &mut Message, received: &Received<'_>, answer: &Answer) -> Result<(), ProtoError> {
-    let asked = received.question.as_ref().map_or(&[] as &[u8], |question| question.name);
     let records = |section: &[answer::Record]| -> Result<Vec<Record>, ProtoError> {
-        section.iter().map(|record| encodable(record, asked)).collect()
+        section.iter().map(encodable).collect()
     };
     message.metadata.response_code = match answer.rcode {
         Rcode::NoError => ResponseCode::NoError,
@@ -80,7 +120,9 @@ fn fill(message: &mut Message, received: &Received<'_>, answer: &Answer) -> Resu
         Rcode::Refused => ResponseCode::Refused,
     };
     message.metadata.authoritative = answer.authoritative;
-    if let (Some(edns), Some(subnet), Some(scope)) = (&mut message.edns, &received.subnet, answer.scope) {
+    if let (Some(edns), Some(subnet), Some(scope)) =
+        (&mut message.edns, &received.options.subnet, answer.scope)
+    {
         edns.options_mut().insert(subnet.with_scope(scope));
     }
     message.answers = records(&answer.answers)?;
@@ -89,35 +131,36 @@ fn fill(message: &mut Message, received: &Received<'_>, answer: &Answer) -> Resu
     Ok(())
 }
 
-fn encodable(record: &answer::Record, asked: &[u8]) -> Result<Record, ProtoError> {
+/// One character-string of class CH under the asked name, not to be kept.
+fn tell(message: &mut Message, text: &str) {
+    message.metadata.authoritative = true;
+    let owner = message.queries.first().map(|query| query.name().clone()).unwrap_or_default();
+    let mut record = Record::from_rdata(owner, 0, RData::TXT(TXT::new(vec![text.to_owned()])));
+    record.dns_class = DNSClass::CH;
+    message.answers.push(record);
+}
+
+fn encodable(record: &answer::Record) -> Result<Record, ProtoError> {
     let data = match &record.data {
         RecordData::A(address) => RData::A(A(*address)),
         RecordData::Aaaa(address) => RData::AAAA(AAAA(*address)),
-        RecordData::Cname(target) => RData::CNAME(CNAME(name(target.as_wire())?)),
-        RecordData::Ns(server) => RData::NS(NS(name(server.as_wire())?)),
+        RecordData::Cname(target) => RData::CNAME(CNAME(name(target)?)),
+        RecordData::Ns(server) => RData::NS(NS(name(server)?)),
         RecordData::Soa(soa) => RData::SOA(start_of_authority(soa)?),
     };
-    Ok(Record::from_rdata(owner(&record.name, asked)?, record.ttl, data))
+    Ok(Record::from_rdata(name(&record.name)?, record.ttl, data))
 }
 
-/// The owner's name, in the asker's letters where it is the asked name or an ancestor of it. The encoder compresses only
-/// what is equal byte by byte, so this is what makes owners pointers into the question, whatever its case.
-fn owner(owner: &model::Name, asked: &[u8]) -> Result<Name, ProtoError> {
-    let wire = owner.as_wire();
-    let tail = asked.len().checked_sub(wire.len()).and_then(|start| asked.get(start..)).unwrap_or_default();
-    name(if tail.eq_ignore_ascii_case(wire) { tail } else { wire })
-}
-
-fn name(wire: &[u8]) -> Result<Name, ProtoError> {
-    Ok(Name::read(&mut BinDecoder::new(wire))?)
+fn name(name: &model::Name) -> Result<Name, ProtoError> {
+    Ok(Name::read(&mut BinDecoder::new(name.as_wire()))?)
 }
 
 fn start_of_authority(soa: &Soa) -> Result<SOA, ProtoError> {
     // The wire has 32 bits without a sign; hickory's type has one, and seconds above its range mean nothing (RFC 2181 §8).
     let seconds = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
     Ok(SOA::new(
-        name(soa.primary.as_wire())?,
-        name(soa.mailbox.as_wire())?,
+        name(&soa.primary)?,
+        name(&soa.mailbox)?,
         soa.serial,
         seconds(soa.refresh),
         seconds(soa.retry),

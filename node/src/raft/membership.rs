@@ -8,7 +8,7 @@ use openraft::ServerState;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use waymark_core::model::{LogIndex, MemberId};
-use waymark_core::state::{Action, Command};
+use waymark_core::state::{Action, Command, CookieSecret};
 use waymark_proto::peer::v1 as wire;
 
 use super::admission::{self, admit};
@@ -131,7 +131,8 @@ impl Membership {
 
     /// Gives the cluster's state its identity. Harmless if it has it.
     async fn found(&self, seat: &Seat) -> Result<(), ProposeError> {
-        let action = Action::Found { cluster: seat.cluster.clone() };
+        let action =
+            Action::Found { cluster: seat.cluster.clone(), cookies: Some(CookieSecret(chance::bytes())) };
         self.proposer.propose(vec![Command { id: None, author: "cluster".into(), action }]).await.map(drop)
     }
 

@@ -25,7 +25,7 @@ mod log_writer;
 mod member;
 mod membership;
 mod narrator;
-mod oblivion;
+
 mod outcomes;
 mod peer_client;
 mod peer_service;
@@ -40,6 +40,7 @@ mod state_machine;
 mod tests;
 mod timers;
 mod types;
+mod upkeep;
 mod watermark;
 
 pub use data_dir::DataDirError;

@@ -225,5 +225,6 @@ fn is_fact(action: &Action) -> bool {
             | Action::ExpireVerdicts { .. }
             | Action::LoseAgent { .. }
             | Action::ForgetHistory { .. }
+            | Action::RotateCookies { .. }
     )
 }

@@ -11,6 +11,7 @@ use waymark_core::model::{
 use waymark_core::model::{EndpointPatch, ProfilePatch};
 use waymark_core::state::{Action, Command, CommandId, ReportedOutcome};
 
+use super::cookies::{found_message, founded, rotate_cookies, rotated_cookies};
 use super::geography::{use_geo, used_geo};
 use super::patch::{endpoint_message, joined, profile_message, service_message, zone_message};
 use super::{Malformed, each, required, wish};
@@ -71,7 +72,7 @@ impl TryFrom<stored::Command> for Command {
 impl From<&Action> for Wish {
     fn from(action: &Action) -> Self {
         match action {
-            Action::Found { cluster } => Self::Found(stored::Found { cluster: cluster.clone() }),
+            Action::Found { cluster, cookies } => Self::Found(found_message(cluster, *cookies)),
             Action::CreateZone { name, fields } => Self::CreateZone(zone_wish(name, fields, &None, false)),
             Action::UpdateZone { name, fields, if_revision } => {
                 Self::UpdateZone(zone_wish(name, fields, if_revision, true))
@@ -134,9 +135,14 @@ impl From<&Action> for Wish {
             Action::ForgetHistory { before } => {
                 Self::ForgetHistory(stored::ForgetHistory { before_ms: before.0 })
             }
+            Action::RotateCookies { fresh } => Self::RotateCookies(rotate_cookies(*fresh)),
             Action::ForgetAgent { name } => Self::ForgetAgent(removal("", name, &None)),
         }
     }
+}
+
+fn forgotten_history(message: stored::ForgetHistory) -> Action {
+    Action::ForgetHistory { before: Timestamp(message.before_ms) }
 }
 
 fn open_session(
@@ -257,7 +263,7 @@ impl TryFrom<Wish> for Action {
 
     fn try_from(wish: Wish) -> Result<Self, Malformed> {
         match wish {
-            Wish::Found(stored::Found { cluster }) => Ok(Self::Found { cluster }),
+            Wish::Found(message) => founded(message),
             Wish::CreateZone(stored::ZoneWish { zone, mask: _, if_revision: _ }) => {
                 readable(wish::create_zone(required("create_zone.zone", zone)?))
             }
@@ -315,9 +321,8 @@ impl TryFrom<Wish> for Action {
             Wish::DeleteRegion(removal) => {
                 Ok(removal_of(removal, |name, if_revision| Self::DeleteRegion { name, if_revision }))
             }
-            Wish::ForgetHistory(stored::ForgetHistory { before_ms }) => {
-                Ok(Self::ForgetHistory { before: Timestamp(before_ms) })
-            }
+            Wish::ForgetHistory(message) => Ok(forgotten_history(message)),
+            Wish::RotateCookies(message) => rotated_cookies(message),
             Wish::ForgetAgent(removal) => Ok(Self::ForgetAgent { name: removal.name }),
             Wish::OpenSession(session) => Ok(opened_session(session)),
             Wish::RecordOutcomes(record) => recorded_outcomes(record),

@@ -5,6 +5,7 @@
 mod cause;
 mod check;
 mod command;
+mod cookies;
 mod endpoint;
 mod event;
 mod geography;

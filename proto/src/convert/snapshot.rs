@@ -8,6 +8,7 @@ use waymark_core::model::{Agent, ProfileId, Region, Revision, Service, Timestamp
 use waymark_core::state::{CommandId, Event, History, ProfileHealth, Remembered, State};
 
 use super::command::{request_id, request_id_bytes};
+use super::cookies::{cookies_message, stored_cookies};
 use super::geography::{choice_message, override_message, stored_digest, stored_override};
 use super::health::{health_message, stored_health};
 use super::history::{past_messages, profile_message, stored_past};
@@ -50,6 +51,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         references: _,
         latency,
         geography,
+        cookies,
         regions,
         agents,
         health,
@@ -68,6 +70,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
     let overrides = geography.overrides.iter();
     let overrides = overrides.map(|(network, found)| Kind::GeoOverride(override_message(*network, *found)));
     let choice = choice_message(geography).map(Kind::GeoTable);
+    let cookies = cookies_message(cookies).map(Kind::Cookies);
     let regions = regions.values().map(|region| Kind::Region(region.as_ref().into()));
     let agents = agents.values().map(|agent| Kind::Agent(agent.as_ref().into()));
     let profiles = profiles.iter().map(|(id, profile)| {
@@ -89,6 +92,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         .chain(table)
         .chain(overrides)
         .chain(choice)
+        .chain(cookies)
         .chain(services)
         .chain(agents)
         .chain(profiles)
@@ -160,6 +164,10 @@ impl StateBuilder {
             Kind::GeoTable(stored::GeoTableChoice { digest, revision }) => {
                 self.state.geography.table = stored_digest("geo_table.digest", &digest)?;
                 self.state.geography.revision = Revision(revision);
+                Ok(())
+            }
+            Kind::Cookies(message) => {
+                self.state.cookies = stored_cookies(message)?;
                 Ok(())
             }
             Kind::Region(region) => {

@@ -1,6 +1,6 @@
 //! The requests that can alter the state. They say what is wished or what was observed, never what the state shall be.
 
-use super::LatencyRowDraft;
+use super::{CookieSecret, LatencyRowDraft};
 use crate::geo::GeoDigest;
 use crate::health::Outcome;
 use crate::model::{
@@ -39,6 +39,8 @@ pub enum Action {
     Found {
         /// The cluster's id, drawn by the member on which it was founded.
         cluster: String,
+        /// The first secret of DNS cookies (DNS-11), drawn with it; none from a member of before there were cookies.
+        cookies: Option<CookieSecret>,
     },
     /// A new zone.
     CreateZone {
@@ -227,6 +229,11 @@ pub enum Action {
     ForgetHistory {
         /// The moment.
         before: Timestamp,
+    },
+    /// A secret for DNS cookies, for when the one in force is a day old (DNS-11): proposed by the leader's timers.
+    RotateCookies {
+        /// Freshly drawn.
+        fresh: CookieSecret,
     },
     /// An operator wants an agent that is lost out of the list.
     ForgetAgent {

@@ -3,6 +3,7 @@
 mod apply;
 mod change;
 mod command;
+mod cookies;
 mod event;
 mod geography;
 mod history;
@@ -17,6 +18,7 @@ mod view;
 pub use apply::{apply, suppose_down};
 pub use change::{Applied, Change, Rejection, Reply, Warning};
 pub use command::{Action, Command, CommandId, Context, ReportedOutcome};
+pub use cookies::{CookieSecret, CookieSecrets};
 pub use event::{Event, EventCause, EventId, EventStatus, Subject};
 pub use geography::{Geography, PlaceOverride};
 pub use history::{Forgotten, History, Past, Replaced};

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use super::{CommandId, Event, EventId, Geography, History, LatencyTable, References, Rejection, Reply};
+use super::{
+    CommandId, CookieSecrets, Event, EventId, Geography, History, LatencyTable, References, Rejection, Reply,
+};
 use crate::geo::CloudRegion;
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
 use crate::model::{
@@ -63,6 +65,8 @@ pub struct State {
     pub latency: LatencyTable,
     /// Where clients are.
     pub geography: Geography,
+    /// What DNS cookies are made and checked with.
+    pub cookies: CookieSecrets,
     /// Regions by name.
     pub regions: OrdMap<Caseless, Arc<Region>>,
     /// Agents by name.

@@ -18,6 +18,8 @@ pub(super) struct Placed {
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Text(String),
+    /// A whole number.
+    Number(String),
     Switch(bool),
     List(Vec<Placed>),
     /// Anything else, by what TOML calls it.
@@ -97,6 +99,7 @@ impl File<'_> {
         let place = self.place(value.span().start);
         let value = match value.get_ref() {
             DeValue::String(text) => Value::Text(text.clone().into_owned()),
+            DeValue::Integer(number) => Value::Number(number.to_string()),
             DeValue::Boolean(on) => Value::Switch(*on),
             DeValue::Array(items) => Value::List(items.iter().map(|item| self.placed(item)).collect()),
             other => Value::Other(other.type_str()),

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use ipnet::IpNet;
 use waymark_core::model::{MemberUrl, Violations, nearest, quote, validate_place_name};
 
 use super::Reader;
@@ -23,6 +24,11 @@ pub fn place_name(text: &str) -> Result<String, String> {
 /// The URL of a member.
 pub fn member_url(text: &str) -> Result<MemberUrl, String> {
     MemberUrl::parse(text).map_err(|fault| format!("{} {fault}", quote(text)))
+}
+
+/// A network, as in `10.0.0.0/8`.
+pub fn network(text: &str) -> Result<IpNet, String> {
+    text.parse().map_err(|_| format!("'{text}' is no network; write ADDRESS/BITS, as in 10.0.0.0/8"))
 }
 
 /// One of the words of `T`.

@@ -1,6 +1,8 @@
 //! Puts flags, environment and file together, and keeps every fault that it meets.
 
+use std::fmt::Display;
 use std::path::Path;
+use std::str::FromStr;
 
 use waymark_core::model::nearest;
 
@@ -21,6 +23,7 @@ pub struct Reader {
 #[derive(Clone, Copy)]
 enum Kind {
     Text,
+    Number,
     Switch,
     List,
 }
@@ -46,6 +49,22 @@ impl Reader {
         let given: Vec<String> = flag.map(str::to_owned).into_iter().collect();
         let found = self.find(key, &given, Kind::Text)?;
         found.into_iter().find_map(|(place, text)| self.read(key, place, &text, &parse))
+    }
+
+    /// A setting that is a whole number from 0 to `most`.
+    pub fn number<N: FromStr + PartialOrd + Display>(
+        &mut self,
+        key: &'static str,
+        flag: Option<&str>,
+        most: N,
+    ) -> Option<N> {
+        let given: Vec<String> = flag.map(str::to_owned).into_iter().collect();
+        let parse = |text: &str| {
+            let number = text.parse().ok().filter(|number| *number <= most);
+            number.ok_or_else(|| format!("{text} is no whole number from 0 to {most}"))
+        };
+        let found = self.find(key, &given, Kind::Number)?;
+        found.into_iter().find_map(|(place, text)| self.read(key, place, &text, parse))
     }
 
     /// A setting that is on or off.
@@ -148,6 +167,7 @@ impl Reader {
         let Placed { place, value } = placed;
         match (kind, value) {
             (Kind::Text, Value::Text(text)) => Some(vec![(place, text)]),
+            (Kind::Number, Value::Number(number)) => Some(vec![(place, number)]),
             (Kind::Switch, Value::Switch(on)) => Some(vec![(place, on.to_string())]),
             (Kind::List, Value::List(items)) => {
                 let texts = items.into_iter().filter_map(|item| self.texts(key, item, Kind::Text));
@@ -165,6 +185,7 @@ impl Kind {
     fn noun(self) -> &'static str {
         match self {
             Self::Text => "text in quotes",
+            Self::Number => "a whole number",
             Self::Switch => "true or false",
             Self::List => "a list, as in [\"…\"]",
         }
@@ -175,6 +196,7 @@ impl Value {
     fn noun(&self) -> &'static str {
         match self {
             Self::Text(_) => "text",
+            Self::Number(_) => "a number",
             Self::Switch(_) => "true or false",
             Self::List(_) => "a list",
             Self::Other(noun) => noun,
@@ -226,7 +248,7 @@ mod tests {
         let faults = read.finish(()).unwrap_err();
         let wanted = [
             ":1:5: a: 'x' is no number",
-            ":2:11: b: is integer, not text in quotes",
+            ":2:11: b: is a number, not text in quotes",
             ":2:14: b: 'y' is no number",
             ":3:5: c: is text, not true or false",
             "--name: name: 'z' is no number",
@@ -236,6 +258,24 @@ mod tests {
             ":4:1: unknown key 'nmae'; did you mean 'name'?",
         ];
         assert_eq!(lines(&faults), wanted);
+    }
+
+    #[test]
+    fn val_3_numbers_have_a_range_and_no_quotes() {
+        let mut read = reader("a = 7\nb = 8\nc = \"7\"\nd = -1\n").unwrap();
+        assert_eq!(read.number("a", None, 7_u8), Some(7));
+        assert_eq!(read.number("a", Some("0"), 7_u8), Some(0));
+        for key in ["b", "c", "d"] {
+            assert_eq!(read.number(key, None, 7_u8), None);
+        }
+        read.number("e", Some("x"), 7_u8);
+        let wanted = [
+            ":2:5: b: 8 is no whole number from 0 to 7",
+            ":3:5: c: is text, not a whole number",
+            ":4:5: d: -1 is no whole number from 0 to 7",
+            "--e: e: x is no whole number from 0 to 7",
+        ];
+        assert_eq!(lines(&read.finish(()).unwrap_err()), wanted);
     }
 
     #[test]

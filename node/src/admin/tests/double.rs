@@ -58,7 +58,7 @@ impl Double {
 
     /// Founds the cluster.
     pub(super) fn found(&self) {
-        let founded = self.commit(Action::Found { cluster: CLUSTER.into() });
+        let founded = self.commit(Action::Found { cluster: CLUSTER.into(), cookies: None });
         founded.replies[0].as_ref().expect("a fresh state can be founded");
     }
 

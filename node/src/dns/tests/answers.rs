@@ -7,6 +7,7 @@ use waymark_core::answer::{Answer, Rcode, Record, RecordData};
 use waymark_core::state::View;
 
 use super::packets::*;
+use crate::config::AnswerSettings;
 use crate::dns::respond::{Transport, Verdict, respond};
 
 const MIXED: &str = "aPp.eXaMpLe.CoM";
@@ -53,8 +54,9 @@ fn dns_4_a_name_that_is_not_ours_is_refused_without_aa_or_records() {
         for kind in [A, 2, 6, 255] {
             let packet = [header(RD, [1, 0, 0, 1]), question(name, kind, IN), opt(1232)].concat();
             let mut out = Vec::new();
-            let verdict = respond(&view, &packet, Transport::Udp, address(1), 0, &mut out);
-            assert_eq!(verdict, Verdict::Reply(REFUSED), "{name}");
+            let verdict =
+                respond(&view, &AnswerSettings::default(), &arrival(&packet, Transport::Udp), &mut out);
+            assert_eq!(verdict, Verdict::Reply { code: REFUSED, is_proven: false }, "{name}");
             let seen = Seen::of(&out);
             assert_eq!((seen.flags, seen.counts), (QR | RD, [1, 0, 0, 1]), "{name}");
             assert_eq!(seen.bytes[12..packet.len() - 11], packet[12..packet.len() - 11]);
@@ -71,9 +73,9 @@ fn dns_5_the_soa_of_a_negative_answer_points_into_the_question_whatever_its_case
     // The zone's name begins behind the label `nOpe`.
     assert_eq!(seen.bytes[packet.len()..packet.len() + 4], [0xc0, 12 + 5, 0, 6]);
     let read = Message::from_vec(&seen.bytes).expect("hickory reads it");
-    assert_eq!(read.authorities[0].name.to_string(), "eXample.cOM.");
+    assert_eq!(read.authorities[0].name.to_string(), "eXample.cOM.", "the asker's letters, by the pointer");
     let soa = read.authorities[0].data.to_string();
-    assert_eq!(soa, "ns1.example.com. hostmaster.example.com. 7 3600 600 2147483647 30");
+    assert_eq!(soa, "ns1.eXample.cOM. hostmaster.eXample.cOM. 7 3600 600 2147483647 30");
 }
 
 #[test]

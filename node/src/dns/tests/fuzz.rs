@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use waymark_core::answer::Rcode;
-use waymark_core::state::View;
+use waymark_core::state::{CookieSecrets, View};
 
 use super::packets::*;
+use crate::config::AnswerSettings;
 use crate::dns::draws::Draws;
 use crate::dns::respond::{Transport, Verdict, respond, respond_with};
 use waymark_process::chance;
@@ -48,14 +49,15 @@ fn mutate(packet: &mut Vec<u8>, draws: &mut Draws) {
 /// One packet, by every rule that holds for all of them. Returns the code it was told.
 fn check(packet: &[u8], transport: Transport, addresses: u8) -> Option<u16> {
     let mut out = Vec::new();
-    let verdict = respond_with(packet, transport, &mut out, |_, _| {
+    let (settings, secrets) = (AnswerSettings::default(), CookieSecrets::default());
+    let verdict = respond_with(&settings, &secrets, &arrival(packet, transport), &mut out, |_, _| {
         let mut answer = positive("app.example.com", addresses);
         answer.authority.push(start_of_authority("example.com"));
         answer.rcode = if addresses == 0 { Rcode::NxDomain } else { Rcode::NoError };
         answer
     });
     let must_be_silent = packet.len() < 12 || packet[2] & 0x80 != 0;
-    let Verdict::Reply(code) = verdict else {
+    let Verdict::Reply { code, .. } = verdict else {
         assert!(must_be_silent, "silence");
         return None;
     };
@@ -84,8 +86,8 @@ fn check(packet: &[u8], transport: Transport, addresses: u8) -> Option<u16> {
 /// The same packet, decided on for real: only what was decidable may be told something else.
 fn check_decided(view: &View, packet: &[u8], transport: Transport, code: Option<u16>) {
     let mut out = Vec::new();
-    let decided = match respond(view, packet, transport, address(9), 7, &mut out) {
-        Verdict::Reply(code) => Some(code),
+    let decided = match respond(view, &AnswerSettings::default(), &arrival(packet, transport), &mut out) {
+        Verdict::Reply { code, .. } => Some(code),
         Verdict::Drop => None,
     };
     let was_decided = matches!(code, Some(NO_ERROR | NX_DOMAIN));

@@ -4,6 +4,7 @@ mod answers;
 mod certificates;
 mod fuzz;
 mod malformed;
+mod options;
 mod packets;
 mod sockets;
 mod streams;

@@ -4,8 +4,10 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use waymark_core::answer::{Answer, Rcode, Record, RecordData, Soa};
 use waymark_core::model::Name;
+use waymark_core::state::CookieSecrets;
 
-use crate::dns::respond::{Transport, Verdict, respond_with};
+use crate::config::AnswerSettings;
+use crate::dns::respond::{Arrival, Transport, Verdict, respond_with};
 
 pub(super) const ID: u16 = 0x1234;
 pub(super) const QR: u16 = 0x8000;
@@ -87,13 +89,17 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// An OPT without options is looked for at the end: that is where ours stands.
+    /// An OPT is looked for at the end, where ours stands: one whose options end where the reply does.
     pub(super) fn of(bytes: &[u8]) -> Self {
         let word = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
-        let tail = bytes.len().saturating_sub(11).max(12);
-        let is_opt = word(10) > 0 && bytes.get(tail..tail + 3) == Some(&[0, 0, 41]);
-        let opt = is_opt.then(|| (word(tail + 3), bytes[tail + 6], word(tail + 7)));
-        let rcode_high = if is_opt { u16::from(bytes[tail + 5]) } else { 0 };
+        let is_opt = |at: &usize| {
+            let at = *at;
+            bytes[at..at + 3] == [0, 0, 41] && at + 11 + usize::from(word(at + 9)) == bytes.len()
+        };
+        let last = bytes.len().saturating_sub(11);
+        let tail = (12..=last).rev().find(is_opt).filter(|_| word(10) > 0);
+        let opt = tail.map(|tail| (word(tail + 3), bytes[tail + 6], word(tail + 7)));
+        let rcode_high = tail.map_or(0, |tail| u16::from(bytes[tail + 5]));
         Self {
             bytes: bytes.to_vec(),
             id: word(0),
@@ -109,14 +115,20 @@ impl Seen {
     }
 }
 
+/// `packet` as it comes from 192.0.2.9, at a moment that does not matter.
+pub(super) fn arrival(packet: &[u8], transport: Transport) -> Arrival<'_> {
+    Arrival { packet, transport, source: address(9), draw: 7, now_s: 1_700_000_000 }
+}
+
 /// What `packet` is answered when `answer` is decided.
 pub(super) fn ask_for(packet: &[u8], transport: Transport, answer: Answer) -> Option<Seen> {
     let mut out = b"what was there before".to_vec();
-    match respond_with(packet, transport, &mut out, |_, _| answer) {
+    let (settings, secrets) = (AnswerSettings::default(), CookieSecrets::default());
+    match respond_with(&settings, &secrets, &arrival(packet, transport), &mut out, |_, _| answer) {
         Verdict::Drop => None,
-        Verdict::Reply(rcode) => {
+        Verdict::Reply { code, .. } => {
             let seen = Seen::of(&out);
-            assert_eq!(seen.rcode, rcode);
+            assert_eq!(seen.rcode, code);
             Some(seen)
         }
     }

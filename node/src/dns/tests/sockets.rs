@@ -8,9 +8,10 @@ use tokio_util::sync::CancellationToken;
 use waymark_core::state::View;
 
 use super::packets::*;
+use crate::config::AnswerSettings;
 use crate::dns::bind::bind_with;
 use crate::dns::places::Limits;
-use crate::dns::{Bound, Settings, Statistics, bind};
+use crate::dns::{Bound, Statistics, bind};
 use crate::publication::{Publisher, no_tables, publication};
 
 /// How long a test waits for what must happen.
@@ -40,7 +41,7 @@ impl Door {
     pub(super) fn serve(bound: Bound, shutdown: CancellationToken) -> Self {
         let (publisher, reader) = publication(View::default(), no_tables());
         let (address, statistics) = (bound.addresses()[0], bound.statistics());
-        let served = tokio::spawn(bound.serve(reader, Settings::default(), shutdown.clone()));
+        let served = tokio::spawn(bound.serve(reader, AnswerSettings::default(), shutdown.clone()));
         Self { address, statistics, shutdown, served, _publisher: publisher }
     }
 

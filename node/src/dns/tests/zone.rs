@@ -8,8 +8,9 @@ use waymark_core::state::{Action, Command, Context, State, View, apply};
 
 use super::packets::*;
 use super::sockets::*;
+use crate::config::AnswerSettings;
+use crate::dns::bind;
 use crate::dns::respond::{Transport, respond};
-use crate::dns::{Settings, bind};
 use crate::publication::{no_tables, publication};
 
 const AAAA: u16 = 28;
@@ -68,7 +69,7 @@ pub(super) fn view() -> View {
 fn look(view: &View, name: &str, kind: u16) -> (u16, u16, [Vec<String>; 3]) {
     let packet = [header(RD, [1, 0, 0, 0]), question(name, kind, IN)].concat();
     let mut out = Vec::new();
-    respond(view, &packet, Transport::Udp, address(9), 7, &mut out);
+    respond(view, &AnswerSettings::default(), &arrival(&packet, Transport::Udp), &mut out);
     assert_eq!(out[12..packet.len()], packet[12..], "the question of {name}");
     let seen = Seen::of(&out);
     let message = Message::from_vec(&out).expect("a reply can be read");
@@ -165,7 +166,7 @@ async fn dns_23_an_answer_changes_with_the_view_and_dns_21_stays_with_the_last()
     let bound = bind(&[loopback()]).expect("loopback can be bound");
     let address = bound.addresses()[0];
     let shutdown = tokio_util::sync::CancellationToken::new();
-    let served = tokio::spawn(bound.serve(reader, Settings::default(), shutdown.clone()));
+    let served = tokio::spawn(bound.serve(reader, AnswerSettings::default(), shutdown.clone()));
     let ask = move || {
         let client = UdpSocket::bind(loopback()).expect("loopback can be bound");
         client.set_read_timeout(Some(DEADLINE)).expect("the option");
@@ -197,11 +198,11 @@ async fn rte_14_each_query_has_a_draw_of_its_own() {
         View::of(with_profile(&zone(), "app", &["192.0.2.1", "192.0.2.2"]), LogIndex(1)),
         no_tables(),
     );
-    let mut responder =
-        crate::dns::responder::Answers::new(reader, Settings::default()).responder(std::sync::Arc::default());
+    let mut responder = crate::dns::responder::Answers::new(reader, AnswerSettings::default())
+        .responder(std::sync::Arc::default());
     let mut seen = std::collections::BTreeMap::<Vec<u8>, u32>::new();
     for _ in 0..400 {
-        let reply = responder.answer(&query("app.example.com"), Transport::Udp, address(9)).expect("a reply");
+        let reply = responder.answer(&query("app.example.com"), Transport::Tcp, address(9)).expect("a reply");
         *seen.entry(reply[reply.len() - 4..].to_vec()).or_default() += 1;
     }
     // Six standard deviations: one run in five hundred million fails by chance.

@@ -164,7 +164,7 @@ pub(super) fn founding(endpoints: usize, tolerated: u32) -> Vec<Action> {
     };
     let region = Region { name: "eu".into(), latitude_e6: 0, longitude_e6: 0, revision: Revision::default() };
     vec![
-        Action::Found { cluster: "c1".into() },
+        Action::Found { cluster: "c1".into(), cookies: None },
         Action::SetRegion(region),
         Action::CreateZone {
             name: "tm.example.com".into(),

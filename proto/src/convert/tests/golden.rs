@@ -11,7 +11,9 @@ use waymark_core::model::{
     MemberId, Monitor, MonitorPatch, Name, NameServer, Profile, ProfileId, ProfilePatch, Protocol, Region,
     RelativeName, Revision, Routing, StatusRange, Timestamp, Zone, ZonePatch, parse_target,
 };
-use waymark_core::state::{Action, Command, CommandId, ProfileHealth, Remembered, ReportedOutcome, State};
+use waymark_core::state::{
+    Action, Command, CommandId, CookieSecret, ProfileHealth, Remembered, ReportedOutcome, State,
+};
 
 use super::golden_events::{events, replies};
 use super::golden_files::{golden, hex};
@@ -78,11 +80,15 @@ pub(super) fn region() -> Region {
     }
 }
 
-fn operators_actions() -> [(&'static str, Action); 13] {
+fn operators_actions() -> [(&'static str, Action); 14] {
     let if_revision = Some(Revision(41));
     let (zone, web, eu) = ("tm.example.com".to_owned(), "web".to_owned(), "eu".to_owned());
     [
-        ("found", Action::Found { cluster: "5f0c2f1e8a6b4d7c".into() }),
+        ("found", Action::Found { cluster: "5f0c2f1e8a6b4d7c".into(), cookies: None }),
+        (
+            "found.cookies",
+            Action::Found { cluster: "5f0c2f1e8a6b4d7c".into(), cookies: Some(CookieSecret([0xa7; 16])) },
+        ),
         ("create_zone", Action::CreateZone { name: zone.clone(), fields: zone_patch() }),
         (
             "update_zone",
@@ -335,7 +341,7 @@ fn every_record_of_a_snapshot_is_read_for_ever() {
         builder.add(stored::SnapshotRecord::decode(bytes.as_slice()).unwrap()).unwrap();
         old.push(hex(&bytes));
     }
-    assert_eq!(seen.len(), 14, "a record of each kind: {seen:?}");
+    assert_eq!(seen.len(), 15, "a record of each kind: {seen:?}");
     let read = builder.finish().unwrap();
     assert_eq!(read, state, "the old bytes read as something else");
     let anew: Vec<_> = snapshot_records(&read).map(|record| hex(&record.encode_to_vec())).collect();
@@ -358,5 +364,6 @@ fn record_name(record: &stored::SnapshotRecord) -> &'static str {
         Kind::GeoTable(_) => "geo-table",
         Kind::Past(_) => "past",
         Kind::History(_) => "history",
+        Kind::Cookies(_) => "cookies",
     }
 }

@@ -6,7 +6,9 @@ use waymark_core::model::{
     Caseless, Edit, EndpointPatch, LogIndex, Place, ProfileId, Revision, Service, ServicePatch, Timestamp,
     parse_target,
 };
-use waymark_core::state::{Action, LatencyRow, LatencyRowDraft, Past, PlaceOverride, Replaced, State};
+use waymark_core::state::{
+    Action, CookieSecret, CookieSecrets, LatencyRow, LatencyRowDraft, Past, PlaceOverride, Replaced, State,
+};
 
 const DIGEST: GeoDigest = GeoDigest(0x5503_2c61_28a9_9df3_d306_566b_6611_10e6);
 
@@ -39,6 +41,7 @@ pub(super) fn actions() -> Vec<(&'static str, Action)> {
         ("use_geo.embedded", Action::UseGeo { digest: None, if_revision: None }),
         ("set_geo_override", Action::SetGeoOverride { network: network.clone(), place: "US-CA".into() }),
         ("delete_geo_override", Action::DeleteGeoOverride { network, if_revision }),
+        ("rotate_cookies", Action::RotateCookies { fresh: CookieSecret([0xa7; 16]) }),
         ("forget_history", Action::ForgetHistory { before: Timestamp(1_700_000_000_000) }),
     ]
 }
@@ -75,6 +78,11 @@ pub(super) fn add_places(state: &mut State) {
     (state.latency.revision, state.latency.at) = (Revision(13), Timestamp(1_700_000_000_003));
     state.geography.overrides.insert(network, found);
     (state.geography.table, state.geography.revision) = (Some(DIGEST), Revision(14));
+    state.cookies = CookieSecrets {
+        current: Some(CookieSecret([0xa7; 16])),
+        previous: Some(CookieSecret([0xb3; 16])),
+        since: Timestamp(1_700_000_000_004),
+    };
     let id = ProfileId(7);
     let name = |text: &str| Caseless::new(text);
     let replaced = vec![

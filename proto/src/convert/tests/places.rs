@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 use waymark_core::geo::GeoDigest;
 use waymark_core::model::{LogIndex, Network, Place, Revision};
-use waymark_core::state::{LatencyRow, Past, PlaceOverride, Replaced, State};
+use waymark_core::state::{CookieSecret, CookieSecrets, LatencyRow, Past, PlaceOverride, Replaced, State};
 
 use super::arbitrary::{caseless, revision, timestamp};
 
@@ -30,15 +30,20 @@ fn place_override() -> impl Strategy<Value = (Network, PlaceOverride)> {
 /// new.
 pub(super) fn with_places(state: impl Strategy<Value = State>) -> impl Strategy<Value = State> {
     let choice = (option::of(any::<u128>().prop_map(GeoDigest)), 1..u64::MAX);
-    let places = (vec(latency_row(), 0..3), vec(place_override(), 0..3), choice, any::<bool>());
+    let secrets = any::<[Option<[u8; 16]>; 2]>();
+    let places = (vec(latency_row(), 0..3), vec(place_override(), 0..3), choice, secrets, any::<bool>());
     (state, places, timestamp()).prop_map(
-        |(mut state, (rows, overrides, (table, chosen), has_history), at)| {
+        |(mut state, (rows, overrides, (table, chosen), secrets, has_history), at)| {
             for row in rows {
                 state.latency.insert(row);
             }
             state.latency.revision = Revision(u64::from(!state.latency.rows.is_empty()));
             state.geography.overrides = overrides.into_iter().collect();
             (state.geography.table, state.geography.revision) = (table, Revision(chosen));
+            let [current, previous] = secrets.map(|secret| secret.map(CookieSecret));
+            if current.is_some() {
+                state.cookies = CookieSecrets { current, previous, since: at };
+            }
             if has_history {
                 state.history.begin_at(at);
                 let (before, none) = everything(&state);

@@ -8,7 +8,9 @@ use waymark_core::model::{
     AgentRun, Edit, EndpointId, EndpointPatch, MemberId, MonitorPatch, ProfilePatch, ServicePatch, Timestamp,
     Violation, ZonePatch,
 };
-use waymark_core::state::{Action, Command, CommandId, LatencyRowDraft, Rejection, Reply, ReportedOutcome};
+use waymark_core::state::{
+    Action, Command, CommandId, CookieSecret, LatencyRowDraft, Rejection, Reply, ReportedOutcome,
+};
 
 use super::arbitrary::{caseless, expect, headers, outcome, protocol, region, revision, routing, text};
 
@@ -163,7 +165,8 @@ fn service_patch() -> impl Strategy<Value = ServicePatch> {
 fn operators_action() -> impl Strategy<Value = Action> {
     let if_revision = || option::of(revision());
     prop_oneof![
-        text().prop_map(|cluster| Action::Found { cluster }),
+        (text(), option::of(any::<[u8; 16]>()))
+            .prop_map(|(cluster, secret)| Action::Found { cluster, cookies: secret.map(CookieSecret) }),
         (text(), new_zone_patch()).prop_map(|(name, fields)| Action::CreateZone { name, fields }),
         (text(), zone_patch(), if_revision()).prop_map(|(name, fields, if_revision)| Action::UpdateZone {
             name,
@@ -248,6 +251,7 @@ fn members_action() -> impl Strategy<Value = Action> {
             endpoints
         }),
         (caseless(), revision()).prop_map(|(agent, session)| Action::LoseAgent { agent, session }),
+        any::<[u8; 16]>().prop_map(|fresh| Action::RotateCookies { fresh: CookieSecret(fresh) }),
         any::<u64>().prop_map(|before| Action::ForgetHistory { before: Timestamp(before) }),
     ]
 }

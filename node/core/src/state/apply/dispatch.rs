@@ -2,7 +2,7 @@
 
 use super::step::Step;
 use super::{agent, endpoint, geography, latency, outcomes, profile, region, remember, service, zone};
-use crate::state::{Action, Applied, Command, Context, Rejection, State};
+use crate::state::{Action, Applied, Command, Context, CookieSecret, Rejection, State};
 
 /// Carries `command` out on `state`: a pure function, so that every member comes to the same state.
 ///
@@ -21,8 +21,8 @@ pub fn apply(state: &State, context: Context, command: &Command) -> Applied {
 
 fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
     match action {
-        Action::Found { cluster } => {
-            found(step, cluster);
+        Action::Found { cluster, cookies } => {
+            found(step, cluster, *cookies);
             Ok(())
         }
         Action::CreateZone { name, fields } => zone::create(step, name, fields),
@@ -80,14 +80,23 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
             step.mark_changed();
             Ok(())
         }
+        Action::RotateCookies { fresh } => {
+            if step.state.cookies.rotate(*fresh, step.context.at) {
+                step.mark_changed();
+            }
+            Ok(())
+        }
         Action::ForgetAgent { name } => agent::forget(step, name),
     }
 }
 
 /// The first identity stays: what comes later changes nothing.
-fn found(step: &mut Step<'_>, cluster: &str) {
+fn found(step: &mut Step<'_>, cluster: &str, cookies: Option<CookieSecret>) {
     if step.state.cluster.is_empty() && !cluster.is_empty() {
         step.state.cluster = cluster.to_owned();
+        if let Some(fresh) = cookies {
+            step.state.cookies.rotate(fresh, step.context.at);
+        }
         // Before it there was nothing that could be asked about.
         step.state.history.begin_at(step.context.at);
         step.mark_changed();

@@ -195,7 +195,7 @@ fn place_wish() -> BoxedStrategy<Action> {
         1 => any::<u8>().prop_map(|agent| Action::ForgetAgent { name: agent_name(agent).into() }),
         1 => (region_name(), 0_i32..3).prop_map(|(name, place)| Action::SetRegion(region_at(&name, place))),
         1 => region_name().prop_map(|name| Action::DeleteRegion { name, if_revision: None }),
-        1 => Just(Action::Found { cluster: "c".into() }),
+        1 => Just(Action::Found { cluster: "c".into(), cookies: None }),
     ]
     .boxed()
 }

@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn clu_1_a_cluster_has_one_identity() {
     let mut cluster = Cluster::new();
-    let found = |id: &str| Action::Found { cluster: id.into() };
+    let found = |id: &str| Action::Found { cluster: id.into(), cookies: None };
     let before = cluster.state.counter.0;
     cluster.apply(found("abc")).unwrap();
     cluster.apply(found("def")).unwrap();
@@ -117,7 +117,7 @@ fn cli_4_a_retry_is_told_the_same_and_changes_nothing() {
     assert_eq!(cluster.apply_marked(7, create()), Ok(first));
     assert_eq!(cluster.apply_marked(8, create()), refused);
     // Whatever it now says: the mark decides.
-    assert!(cluster.apply_marked(7, Action::Found { cluster: "x".into() }).is_ok());
+    assert!(cluster.apply_marked(7, Action::Found { cluster: "x".into(), cookies: None }).is_ok());
     assert_eq!(cluster.state, before);
     assert_eq!(cluster.apply_marked(9, create()).map(|_| ()), Ok(()));
 }
@@ -126,7 +126,7 @@ fn cli_4_a_retry_is_told_the_same_and_changes_nothing() {
 fn cli_4_the_oldest_marks_are_forgotten_first() {
     let mut cluster = Cluster::default();
     let count = State::REMEMBERED_MAX as u128;
-    let nothing = || Action::Found { cluster: String::new() };
+    let nothing = || Action::Found { cluster: String::new(), cookies: None };
     let mut state = State::default();
     for id in 0..count {
         let command = Command { id: Some(CommandId(id)), author: "operator".into(), action: nothing() };

@@ -1,0 +1,98 @@
+//! What falls due with time and the leader proposes: old history is forgotten (RTE-15), the secret of DNS cookies is
+//! renewed (DNS-11).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{MissedTickBehavior, interval};
+use waymark_core::model::Timestamp;
+use waymark_core::state::{Action, Command, CookieSecret, History, State};
+use waymark_process::chance;
+
+use super::Proposer;
+use super::base::Base;
+use super::leader::Leader;
+use crate::clock;
+
+/// How often it is looked: a new cluster has cookies that soon, and the rest may wait.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+
+/// Starts looking, whenever this member leads.
+pub(super) fn start(base: &Arc<Base>, proposer: &Proposer) {
+    base.tasks.spawn(look_always(base.clone(), proposer.clone()));
+}
+
+async fn look_always(base: Arc<Base>, proposer: Proposer) {
+    let work = async {
+        let seat = base.seated().await;
+        let mut ticks = interval(LOOK_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            if seat.leader() != Leader::Here {
+                continue;
+            }
+            let actions = due(&base.reader.peek().state, clock::now());
+            for action in actions {
+                let command = Command { id: None, author: "cluster".into(), action };
+                if let Err(error) = proposer.propose(vec![command]).await {
+                    tracing::debug!(%error, "the cluster's upkeep could not be proposed yet");
+                }
+            }
+        }
+    };
+    base.stop.run_until_cancelled(work).await;
+}
+
+/// What is to be proposed in `state` at `now`.
+fn due(state: &State, now: Timestamp) -> Vec<Action> {
+    let history = state
+        .history
+        .is_overdue(now)
+        .then(|| Action::ForgetHistory { before: Timestamp(now.0.saturating_sub(History::SPAN_MS)) });
+    // Before its founding a cluster agrees on nothing.
+    let cookies = (!state.cluster.is_empty() && state.cookies.is_due(now))
+        .then(|| Action::RotateCookies { fresh: CookieSecret(chance::bytes()) });
+    history.into_iter().chain(cookies).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use waymark_core::model::{LogIndex, Region, Revision};
+    use waymark_core::state::{Context, CookieSecrets, apply};
+
+    use super::*;
+
+    fn carry_out(state: &State, at: Timestamp, actions: Vec<Action>) -> State {
+        actions.into_iter().fold(state.clone(), |state, action| {
+            let command = Command { id: None, author: "cluster".into(), action };
+            apply(&state, Context { index: LogIndex(1), at }, &command).state
+        })
+    }
+
+    /// DNS-11, RTE-15: what is due is proposed once, and is not due again before its time.
+    #[test]
+    fn dns_11_what_is_due_is_proposed_and_then_not_due() {
+        let start = Timestamp(1_700_000_000_000);
+        assert_eq!(due(&State::default(), start), [], "nothing before the founding");
+        let founding = |cookies| vec![Action::Found { cluster: "c".into(), cookies }];
+        let complete = carry_out(&State::default(), start, founding(Some(CookieSecret([9; 16]))));
+        assert_eq!(due(&complete, start), []);
+        // Founded before there were cookies.
+        let founded = carry_out(&State::default(), start, founding(None));
+        let first = carry_out(&founded, start, due(&founded, start));
+        assert!(first.cookies.current.is_some());
+        assert_eq!(due(&first, start), []);
+        let next_day = Timestamp(start.0 + CookieSecrets::LIFETIME_MS);
+        let second = carry_out(&first, next_day, due(&first, next_day));
+        assert_eq!(second.cookies.previous, first.cookies.current);
+        assert_ne!(second.cookies.current, first.cookies.current, "drawn anew");
+
+        let region = Region { name: "eu".into(), latitude_e6: 1, longitude_e6: 2, revision: Revision(0) };
+        let changed = carry_out(&second, next_day, vec![Action::SetRegion(region)]);
+        let last_moment = Timestamp(next_day.0 + History::SPAN_MS);
+        let forgets =
+            |at| due(&changed, at).iter().any(|action| matches!(action, Action::ForgetHistory { .. }));
+        assert!(!forgets(last_moment) && forgets(Timestamp(last_moment.0 + 1)));
+    }
+}
