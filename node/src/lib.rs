@@ -110,13 +110,15 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
 /// # Errors
 /// The certificate cannot be used.
 pub fn encrypted_dns(config: &Config) -> Result<Option<dns::Encrypted>, dns::CertificateError> {
-    let EncryptedDns { tls_listen, certificate, key } = &config.encrypted_dns;
+    let EncryptedDns { tls_listen, https_listen, certificate, key } = &config.encrypted_dns;
+    let is_served = config.encrypted_dns.addresses().next().is_some();
     // Whoever listens has both: the settings were checked.
-    let (Some(certificate), Some(key), false) = (certificate, key, tls_listen.is_empty()) else {
+    let (Some(certificate), Some(key), true) = (certificate, key, is_served) else {
         return Ok(None);
     };
     let certificate = dns::Certificate::open(certificate, key)?;
-    Ok(Some(dns::Encrypted { tls: tls_listen.clone(), certificate }))
+    let (tls, https) = (tls_listen.clone(), https_listen.clone());
+    Ok(Some(dns::Encrypted { tls, https, certificate }))
 }
 
 fn bind_dns(config: &Config, encrypted: Option<&dns::Encrypted>) -> Result<dns::Bound, dns::BindError> {

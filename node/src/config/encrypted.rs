@@ -13,6 +13,8 @@ use super::Config;
 pub struct EncryptedDns {
     /// Addresses for TLS over TCP (RFC 7858).
     pub tls_listen: Vec<SocketAddr>,
+    /// Addresses for HTTPS (RFC 8484).
+    pub https_listen: Vec<SocketAddr>,
     /// The file of the certificate and its chain, in PEM.
     pub certificate: Option<PathBuf>,
     /// The file of the certificate's private key, in PEM.
@@ -25,6 +27,9 @@ pub struct EncryptedFlags {
     /// Where DNS is served over TLS, once for each address [default: nowhere]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_DNS_TLS_LISTEN", value_delimiter = ',')]
     pub dns_tls_listen: Vec<String>,
+    /// Where DNS is served over HTTPS, once for each address [default: nowhere]
+    #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_DNS_HTTPS_LISTEN", value_delimiter = ',')]
+    pub dns_https_listen: Vec<String>,
     /// The certificate for encrypted DNS and those that lead to its root, in PEM
     #[arg(long, value_name = "FILE", env = "WAYMARK_NODE_DNS_TLS_CERT")]
     pub dns_tls_cert: Option<PathBuf>,
@@ -37,6 +42,7 @@ impl EncryptedDns {
     pub(super) fn read(given: &mut Reader, flags: &EncryptedFlags) -> Self {
         let mut listen = |key, flags: &[String]| given.list(key, flags, settings::listen).unwrap_or_default();
         let tls_listen = listen("dns_tls_listen", &flags.dns_tls_listen);
+        let https_listen = listen("dns_https_listen", &flags.dns_https_listen);
         // A path need not be text, so a flag's is taken as it is.
         let mut path = |key, flag: &Option<PathBuf>| {
             let in_file = given.value(key, None, settings::text).map(PathBuf::from);
@@ -44,16 +50,16 @@ impl EncryptedDns {
         };
         let certificate = path("dns_tls_cert", &flags.dns_tls_cert);
         let key = path("dns_tls_key", &flags.dns_tls_key);
-        Self { tls_listen, certificate, key }
+        Self { tls_listen, https_listen, certificate, key }
     }
 
     /// Every address.
-    pub(super) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
+    pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
         self.listens().into_iter().flat_map(|(_, addresses)| addresses.iter().copied())
     }
 
-    fn listens(&self) -> [(&'static str, &[SocketAddr]); 1] {
-        [("dns_tls_listen", &self.tls_listen)]
+    fn listens(&self) -> [(&'static str, &[SocketAddr]); 2] {
+        [("dns_tls_listen", &self.tls_listen), ("dns_https_listen", &self.https_listen)]
     }
 
     /// Each address needs a certificate and is nobody else's.

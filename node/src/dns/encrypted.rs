@@ -21,6 +21,8 @@ use super::tcp::{self, Protocol};
 pub struct Encrypted {
     /// Addresses for TLS over TCP (RFC 7858).
     pub tls: Vec<SocketAddr>,
+    /// Addresses for HTTPS (RFC 8484).
+    pub https: Vec<SocketAddr>,
     /// The certificate for all of them.
     pub certificate: Arc<Certificate>,
 }
@@ -43,12 +45,15 @@ struct Streams {
 impl EncryptedSockets {
     /// Takes each address. Must be called within a tokio runtime.
     pub(super) fn bind(encrypted: &Encrypted) -> Result<Self, BindError> {
-        let tls = encrypted.certificate.tls(&[&TLS13, &TLS12], &["dot"]);
-        let tls = encrypted
-            .tls
-            .iter()
-            .map(|address| Streams::bind("dns_tls_listen", *address, Protocol::Tls(tls.clone())));
-        Ok(Self { streams: tls.collect::<Result<_, _>>()? })
+        let certificate = &encrypted.certificate;
+        let tls = Protocol::Tls(certificate.tls(&[&TLS13, &TLS12], &["dot"]));
+        let https = Protocol::Https(certificate.tls(&[&TLS13, &TLS12], &["h2", "http/1.1"]));
+        let listens =
+            [("dns_tls_listen", &encrypted.tls, tls), ("dns_https_listen", &encrypted.https, https)];
+        let streams = listens.iter().flat_map(|(key, addresses, protocol)| {
+            addresses.iter().map(|address| Streams::bind(key, *address, protocol.clone()))
+        });
+        Ok(Self { streams: streams.collect::<Result<_, _>>()? })
     }
 
     pub(super) fn addresses(&self) -> Vec<(&'static str, SocketAddr)> {

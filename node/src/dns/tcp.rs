@@ -1,5 +1,5 @@
-//! DNS over streams, within TLS or without: taking connections in (RFC 7766, RFC 7858). What happens on one is in
-//! `connection`.
+//! DNS over streams, within TLS or without: taking connections in (RFC 7766, RFC 7858, RFC 8484). What happens on one is
+//! in `connection` and `https`.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,6 +17,7 @@ use tokio_rustls::server::TlsStream;
 use super::connection;
 use super::counters::count;
 use super::door::{Door, Guest};
+use super::https;
 use super::respond::Transport;
 
 /// How long the listener rests when a connection could not be taken in: out of descriptors, it would else spin.
@@ -32,6 +33,8 @@ pub(super) enum Protocol {
     Plain,
     /// The same within TLS.
     Tls(Arc<ServerConfig>),
+    /// HTTP within TLS.
+    Https(Arc<ServerConfig>),
 }
 
 /// A listener that connections come in by.
@@ -64,6 +67,7 @@ impl Protocol {
         match self {
             Self::Plain => Transport::Tcp,
             Self::Tls(_) => Transport::Tls,
+            Self::Https(_) => Transport::Https,
         }
     }
 }
@@ -85,6 +89,7 @@ impl Hall {
             Protocol::Tls(tls) => {
                 connection::serve(self.secured(tls, stream).await?, guest, &self.door).await
             }
+            Protocol::Https(tls) => https::serve(self.secured(tls, stream).await?, guest, &self.door).await,
         }
     }
 

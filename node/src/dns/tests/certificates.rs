@@ -10,6 +10,7 @@ use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
+use waymark_core::state::View;
 
 use super::sockets::*;
 use crate::dns::bind::bind_with;
@@ -94,12 +95,17 @@ impl SecureDoor {
     }
 
     pub(super) fn open_with(limits: Limits) -> Self {
+        Self::open_on(View::default(), limits)
+    }
+
+    /// A door that answers from `view`.
+    pub(super) fn open_on(view: View, limits: Limits) -> Self {
         let pair = Pair::fresh();
         let files = Files::of(&pair);
         let certificate = files.open();
         let bound = bound(&certificate, limits);
         let addresses = bound.encrypted_addresses();
-        let door = Door::serve(bound, CancellationToken::new());
+        let door = Door::serve_from(view, bound, CancellationToken::new());
         Self { door, pair, files, certificate, addresses }
     }
 
@@ -111,7 +117,8 @@ impl SecureDoor {
 
 /// Loopback, taken for every transport.
 pub(super) fn bound(certificate: &Arc<Certificate>, limits: Limits) -> Bound {
-    let encrypted = Encrypted { tls: vec![loopback()], certificate: certificate.clone() };
+    let encrypted =
+        Encrypted { tls: vec![loopback()], https: vec![loopback()], certificate: certificate.clone() };
     let bound = bind_with(&[loopback()], limits).expect("loopback can be bound");
     bound.with_encrypted(&encrypted).expect("loopback can be bound")
 }

@@ -3,6 +3,7 @@
 mod answers;
 mod certificates;
 mod fuzz;
+mod https;
 mod malformed;
 mod options;
 mod packets;

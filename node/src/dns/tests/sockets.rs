@@ -39,7 +39,12 @@ impl Door {
     }
 
     pub(super) fn serve(bound: Bound, shutdown: CancellationToken) -> Self {
-        let (publisher, reader) = publication(View::default(), no_tables());
+        Self::serve_from(View::default(), bound, shutdown)
+    }
+
+    /// A door that answers from `view`.
+    pub(super) fn serve_from(view: View, bound: Bound, shutdown: CancellationToken) -> Self {
+        let (publisher, reader) = publication(view, no_tables());
         let (address, statistics) = (bound.addresses()[0], bound.statistics());
         let served = tokio::spawn(bound.serve(reader, AnswerSettings::default(), shutdown.clone()));
         Self { address, statistics, shutdown, served, _publisher: publisher }
