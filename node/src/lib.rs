@@ -110,15 +110,15 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
 /// # Errors
 /// The certificate cannot be used.
 pub fn encrypted_dns(config: &Config) -> Result<Option<dns::Encrypted>, dns::CertificateError> {
-    let EncryptedDns { tls_listen, https_listen, certificate, key } = &config.encrypted_dns;
+    let EncryptedDns { tls_listen, https_listen, quic_listen, certificate, key } = &config.encrypted_dns;
     let is_served = config.encrypted_dns.addresses().next().is_some();
     // Whoever listens has both: the settings were checked.
     let (Some(certificate), Some(key), true) = (certificate, key, is_served) else {
         return Ok(None);
     };
     let certificate = dns::Certificate::open(certificate, key)?;
-    let (tls, https) = (tls_listen.clone(), https_listen.clone());
-    Ok(Some(dns::Encrypted { tls, https, certificate }))
+    let (tls, https, quic) = (tls_listen.clone(), https_listen.clone(), quic_listen.clone());
+    Ok(Some(dns::Encrypted { tls, https, quic, certificate }))
 }
 
 fn bind_dns(config: &Config, encrypted: Option<&dns::Encrypted>) -> Result<dns::Bound, dns::BindError> {

@@ -15,6 +15,8 @@ pub struct EncryptedDns {
     pub tls_listen: Vec<SocketAddr>,
     /// Addresses for HTTPS (RFC 8484).
     pub https_listen: Vec<SocketAddr>,
+    /// Addresses for QUIC (RFC 9250).
+    pub quic_listen: Vec<SocketAddr>,
     /// The file of the certificate and its chain, in PEM.
     pub certificate: Option<PathBuf>,
     /// The file of the certificate's private key, in PEM.
@@ -30,6 +32,9 @@ pub struct EncryptedFlags {
     /// Where DNS is served over HTTPS, once for each address [default: nowhere]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_DNS_HTTPS_LISTEN", value_delimiter = ',')]
     pub dns_https_listen: Vec<String>,
+    /// Where DNS is served over QUIC, once for each address [default: nowhere]
+    #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_DNS_QUIC_LISTEN", value_delimiter = ',')]
+    pub dns_quic_listen: Vec<String>,
     /// The certificate for encrypted DNS and those that lead to its root, in PEM
     #[arg(long, value_name = "FILE", env = "WAYMARK_NODE_DNS_TLS_CERT")]
     pub dns_tls_cert: Option<PathBuf>,
@@ -43,6 +48,7 @@ impl EncryptedDns {
         let mut listen = |key, flags: &[String]| given.list(key, flags, settings::listen).unwrap_or_default();
         let tls_listen = listen("dns_tls_listen", &flags.dns_tls_listen);
         let https_listen = listen("dns_https_listen", &flags.dns_https_listen);
+        let quic_listen = listen("dns_quic_listen", &flags.dns_quic_listen);
         // A path need not be text, so a flag's is taken as it is.
         let mut path = |key, flag: &Option<PathBuf>| {
             let in_file = given.value(key, None, settings::text).map(PathBuf::from);
@@ -50,7 +56,7 @@ impl EncryptedDns {
         };
         let certificate = path("dns_tls_cert", &flags.dns_tls_cert);
         let key = path("dns_tls_key", &flags.dns_tls_key);
-        Self { tls_listen, https_listen, certificate, key }
+        Self { tls_listen, https_listen, quic_listen, certificate, key }
     }
 
     /// Every address.
@@ -58,8 +64,12 @@ impl EncryptedDns {
         self.listens().into_iter().flat_map(|(_, addresses)| addresses.iter().copied())
     }
 
-    fn listens(&self) -> [(&'static str, &[SocketAddr]); 2] {
-        [("dns_tls_listen", &self.tls_listen), ("dns_https_listen", &self.https_listen)]
+    fn listens(&self) -> [(&'static str, &[SocketAddr]); 3] {
+        [
+            ("dns_tls_listen", &self.tls_listen),
+            ("dns_https_listen", &self.https_listen),
+            ("dns_quic_listen", &self.quic_listen),
+        ]
     }
 
     /// Each address needs a certificate and is nobody else's.
@@ -75,20 +85,32 @@ impl EncryptedDns {
                 format!("needs {missing}, which nobody gives; name files in PEM, or listen nowhere"),
             );
         }
-        let mut holders = vec![("grpc_listen", config.grpc_listen), ("http_listen", config.http_listen)];
-        holders.extend(config.dns_listen.iter().map(|address| ("dns_listen", *address)));
-        for (key, addresses) in self.listens() {
-            for address in addresses {
-                match holders.iter().find(|(_, other)| other == address) {
-                    Some((holder, _)) if *holder == key => {
-                        given.refuse(key, format!("{address} is named twice"));
-                    }
-                    Some((holder, _)) => {
-                        given.refuse(key, format!("{address} is {holder} as well: each needs its own"));
-                    }
-                    None => holders.push((key, *address)),
-                }
+        let plain = || config.dns_listen.iter().map(|address| ("dns_listen", *address));
+        let mut over_tcp = vec![("grpc_listen", config.grpc_listen), ("http_listen", config.http_listen)];
+        over_tcp.extend(plain());
+        for (key, addresses) in
+            [("dns_tls_listen", &self.tls_listen), ("dns_https_listen", &self.https_listen)]
+        {
+            take(given, key, addresses, &mut over_tcp);
+        }
+        take(given, "dns_quic_listen", &self.quic_listen, &mut plain().collect());
+    }
+}
+
+/// Adds `addresses` to those that others hold on the same transport, and refuses those that have a holder.
+fn take(
+    given: &mut Reader,
+    key: &'static str,
+    addresses: &[SocketAddr],
+    holders: &mut Vec<(&'static str, SocketAddr)>,
+) {
+    for address in addresses {
+        match holders.iter().find(|(_, other)| other == address) {
+            Some((holder, _)) if *holder == key => given.refuse(key, format!("{address} is named twice")),
+            Some((holder, _)) => {
+                given.refuse(key, format!("{address} is {holder} as well: each needs its own"));
             }
+            None => holders.push((key, *address)),
         }
     }
 }

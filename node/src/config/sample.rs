@@ -33,10 +33,11 @@ dns_rate_limit_exempt = []
 # How resolvers reach it, as `waymark cluster status` shows it. Default: the first address above.
 dns_advertise = "127.0.0.1:5300"
 
-# Where DNS is served encrypted, as ["192.0.2.53:853"]: over TLS (DoT, usually port 853) and over HTTPS (DoH, usually
-# port 443, with the path /dns-query). Empty: it is not.
+# Where DNS is served encrypted, as ["192.0.2.53:853"]: over TLS (DoT, usually port 853), over HTTPS (DoH, usually
+# port 443, with the path /dns-query) and over QUIC (DoQ, usually UDP port 853). Empty: it is not.
 dns_tls_listen = []
 dns_https_listen = []
+dns_quic_listen = []
 
 # The certificate for that, followed by those that lead to its root, and its private key, both in PEM. They are read
 # again on HUP and when they change; while they do not fit together, the certificate before serves.

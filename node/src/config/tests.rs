@@ -101,6 +101,11 @@ fn val_1_a_setting_that_cannot_work_is_refused_with_key_value_and_rule() {
             "node.toml:4:20: dns_https_listen: 127.0.0.1:853",
             "dns_tls_listen as well",
         ),
+        (
+            "dns_tls_cert = \"c\"\ndns_tls_key = \"k\"\ndns_quic_listen = [\"127.0.0.1:5300\"]",
+            "node.toml:3:19: dns_quic_listen: 127.0.0.1:5300",
+            "dns_listen as well",
+        ),
         ("start_grace = \"10\"", "node.toml:1:15: start_grace: '10'", "10s or 10ms"),
         ("log_level = \"a=b=c\"", "node.toml:1:13: log_level: 'a=b=c'", "filter"),
         ("dev = true\ndns_listen = [\"192.0.2.1:53\"]", "node.toml:1:7: dev: true", "loopback"),

@@ -145,7 +145,7 @@ fn bind_datagrams(address: SocketAddr) -> io::Result<Vec<UdpSocket>> {
         .collect()
 }
 
-fn open(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
+pub(super) fn open(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), kind, Some(protocol))?;
     socket.set_nonblocking(true)?;
     if address.is_ipv6() {
@@ -156,7 +156,7 @@ fn open(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socke
 }
 
 /// Beyond the system's usual bound if we may, else as much as it grants: a smaller buffer serves too.
-fn ask_for_room(socket: &Socket) {
+pub(super) fn ask_for_room(socket: &Socket) {
     if sockopt::set_socket_recv_buffer_size_force(socket, RECEIVE_BUFFER).is_err() {
         let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
     }

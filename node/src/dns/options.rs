@@ -5,7 +5,7 @@
 //! | client subnet (8, RFC 7871) | once, well formed | the same with the answer's scope, if the zone takes them |
 //! | cookie (10, RFC 7873) | well formed; the first counts | client's and server's part, once the cluster has a secret |
 //! | NSID (3, RFC 5001) | any data | the member's name |
-//! | keep-alive (11, RFC 7828) | over TCP and TLS no data, or a time that is not looked at; elsewhere ignored | how long an idle connection lasts |
+//! | keep-alive (11, RFC 7828) | over TCP and TLS no data, or a time that is not looked at; over QUIC it ends the connection (RFC 9250); elsewhere ignored | how long an idle connection lasts |
 //! | padding (12, RFC 7830) | any data | over encrypted transports so many zeros that the reply's length tells little |
 //! | others | lengths add up | – |
 
@@ -72,6 +72,11 @@ impl Options {
             }
         }
         Ok(())
+    }
+
+    /// Does the asker want to know how long a connection over TCP lasts?
+    pub(super) fn has_keep_alive(&self) -> bool {
+        self.keep_alive.is_some()
     }
 
     /// Is nothing wrong with them over `transport`? Keep-alive means something over TCP and TLS only, where it has no

@@ -129,6 +129,11 @@ impl Places {
         taken.evict(longest_idle)
     }
 
+    /// Is more than half of the places taken?
+    pub(super) fn is_crowded(&self) -> bool {
+        self.lock().seats.len() > self.limits.connections_max / 2
+    }
+
     fn now_ms(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }

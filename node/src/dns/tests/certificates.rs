@@ -117,8 +117,12 @@ impl SecureDoor {
 
 /// Loopback, taken for every transport.
 pub(super) fn bound(certificate: &Arc<Certificate>, limits: Limits) -> Bound {
-    let encrypted =
-        Encrypted { tls: vec![loopback()], https: vec![loopback()], certificate: certificate.clone() };
+    let encrypted = Encrypted {
+        tls: vec![loopback()],
+        https: vec![loopback()],
+        quic: vec![loopback()],
+        certificate: certificate.clone(),
+    };
     let bound = bind_with(&[loopback()], limits).expect("loopback can be bound");
     bound.with_encrypted(&encrypted).expect("loopback can be bound")
 }

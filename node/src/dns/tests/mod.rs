@@ -7,6 +7,7 @@ mod https;
 mod malformed;
 mod options;
 mod packets;
+mod quic;
 mod sockets;
 mod streams;
 mod subnet;
