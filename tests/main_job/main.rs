@@ -1,6 +1,7 @@
 //! The main job on real input: members, agents and endpoints as processes and sockets, asked by DNS and by the CLI.
 
 mod crash;
+mod encrypted;
 mod failover;
 mod leader;
 mod quiet_log;
