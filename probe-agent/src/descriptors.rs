@@ -1,6 +1,6 @@
 //! How many probes may be under way: each needs a descriptor, and so do the stream, the resolver and the log (F-PRB-12).
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use waymark_process::descriptors::raise;
 
 /// Most probes under way at once, however many descriptors there are: a whole fleet of 20,000 endpoints that times out,
 /// probed every 10 s, fits; with hostile servers behind all of them it is 1 GiB of response heads at the worst.
@@ -12,14 +12,7 @@ const PROBES_MIN: usize = 16;
 
 /// Raises the soft limit on descriptors as far as is useful and allowed, and returns how many probes fit.
 pub fn make_room() -> usize {
-    let wanted = (PROBES_MAX + RESERVED) as u64;
-    let limit = getrlimit(Resource::Nofile);
-    let hard = limit.maximum.unwrap_or(u64::MAX);
-    let soft = limit.current.unwrap_or(u64::MAX);
-    let raised = wanted.min(hard).max(soft);
-    let changed = Rlimit { current: Some(raised), maximum: limit.maximum };
-    let soft = if raised > soft && setrlimit(Resource::Nofile, changed).is_ok() { raised } else { soft };
-    probes_of(soft)
+    probes_of(raise((PROBES_MAX + RESERVED) as u64))
 }
 
 fn probes_of(descriptors: u64) -> usize {

@@ -1,6 +1,7 @@
-//! What a program needs to be a process, once for all of them: settings, logs, signals and chance.
+//! What a program needs to be a process, once for all of them: settings, logs, signals, descriptors and chance.
 
 pub mod chance;
+pub mod descriptors;
 pub mod duration;
 pub mod logging;
 pub mod settings;

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Resource, getrlimit};
 use tokio_util::sync::CancellationToken;
+use waymark_process::descriptors;
 
 use super::rate::network;
 
@@ -37,10 +37,10 @@ impl Limits {
     /// Two or three round trips, one of them lost and sent again.
     const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 
-    /// The usual limits, and never more than half of the descriptors that the process may have: consensus and the disk
-    /// need theirs.
+    /// The usual limits, and never more than half of the descriptors that the process may have, of which it asks for
+    /// enough: consensus and the disk need theirs.
     pub(super) fn of_process() -> Self {
-        let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let descriptors = descriptors::raise(2 * Self::CONNECTIONS_MAX as u64);
         let half = usize::try_from(descriptors / 2).unwrap_or(usize::MAX);
         Self {
             connections_max: half.clamp(1, Self::CONNECTIONS_MAX),
