@@ -64,7 +64,9 @@ pub(super) fn endpoint(
         .stream_receive_window(WINDOWS.0.into())
         .receive_window(WINDOWS.1.into())
         .send_window(WINDOWS.2)
-        .datagram_receive_buffer_size(None);
+        .datagram_receive_buffer_size(None)
+        // Who listens on the way learns nothing from lengths (RFC 9250 §5.4), whether or not the query asks for padding.
+        .pad_to_mtu(true);
     let mut config = ServerConfig::with_crypto(Arc::new(tls));
     config
         .transport_config(Arc::new(transport))

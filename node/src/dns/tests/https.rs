@@ -246,3 +246,41 @@ async fn dns_22_requests_that_have_come_are_answered_before_the_end() {
     }
     assert!(asked.await.expect("no panic"));
 }
+
+/// DNS-14: a client that opens streams and resets them at once asks nothing and costs much; it is shut out, and alone.
+#[tokio::test]
+async fn dns_14_streams_that_are_reset_at_once_shut_their_client_out() {
+    const SETTINGS: u8 = 4;
+    const HEADERS: u8 = 1;
+    const RESET: u8 = 3;
+    const END_HEADERS: u8 = 4;
+    let frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {
+        let length = (payload.len() as u32).to_be_bytes();
+        [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+    };
+    // POST, https and two literals (RFC 7541).
+    let head = [&[0x83, 0x87, 0x04, 10][..], b"/dns-query", &[0x01, 9], b"localhost"].concat();
+    let secure = SecureDoor::open();
+    let mut other = two(&secure).await;
+    let mut stream = stream(&secure.pair, secure.address(KEY), "h2").await;
+    let begun = Instant::now();
+    let flood = async {
+        let preface = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &frame(SETTINGS, 0, 0, &[])[..]].concat();
+        stream.write_all(&preface).await?;
+        for nth in 0..10_000 {
+            let id = nth * 2 + 1;
+            let both = [frame(HEADERS, END_HEADERS, id, &head), frame(RESET, 0, id, &[0, 0, 0, 8])].concat();
+            stream.write_all(&both).await?;
+        }
+        stream.flush().await
+    };
+    let _ = timeout(DEADLINE, flood).await.expect("in time");
+    while !is_closed(&mut stream).await {}
+    assert!(
+        begun.elapsed() < Limits::of_process().idle_max / 2,
+        "it was not for being idle: {:?}",
+        begun.elapsed()
+    );
+    assert!(other.is_answered(1).await);
+    secure.door.shut().await;
+}
