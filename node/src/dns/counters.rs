@@ -22,9 +22,9 @@ pub(super) struct Counters {
     pub(super) silences: AtomicU64,
     /// Replies or packets that the system would not send or hand out.
     pub(super) failures: AtomicU64,
-    /// TCP connections taken in.
+    /// Connections taken in.
     pub(super) connections: AtomicU64,
-    /// TCP connections closed to make room for others.
+    /// Connections closed to make room for others.
     pub(super) evictions: AtomicU64,
 }
 
@@ -48,9 +48,9 @@ pub struct Counts {
     pub silences: u64,
     /// Replies or packets that the system would not send or hand out.
     pub failures: u64,
-    /// TCP connections taken in.
+    /// Connections taken in.
     pub connections: u64,
-    /// TCP connections closed to make room for others.
+    /// Connections closed to make room for others.
     pub evictions: u64,
 }
 

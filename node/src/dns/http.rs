@@ -1,7 +1,6 @@
 //! From a request to a response: where the query is in it, which status it gets, and for how long the reply is fresh
 //! (RFC 8484).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,10 +11,9 @@ use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
-use super::door::Guest;
-use super::gather::{MESSAGE_MAX, Pieces, gather};
+use super::visit::{MESSAGE_MAX, Pieces, Visit};
 
 /// The one path that is served (RFC 8484 §4.1.1 leaves it to us, and this is what clients expect).
 const PATH: &str = "/dns-query";
@@ -26,75 +24,48 @@ const FORMAT: &str = "application/dns-message";
 /// How long a body may take to come.
 const BODY_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// A client and its requests, several of which may be under way.
-pub(super) struct Visit {
-    guest: Mutex<Guest>,
-    large: tokio::sync::Mutex<()>,
+/// The response to `request`. The first line that fits holds:
+///
+/// | request                                                  | status |
+/// |----------------------------------------------------------|--------|
+/// | for another path                                         | 404    |
+/// | neither GET nor POST                                     | 405    |
+/// | GET without `dns`, or not in base64url without padding   | 400    |
+/// | POST of something else than `application/dns-message`    | 415    |
+/// | POST that is longer than a message can be                | 413    |
+/// | POST whose body does not come in time                    | 408    |
+/// | a message that gets no reply: a response, or no header   | 400    |
+/// | a message that gets one, whatever its response code      | 200    |
+pub(super) async fn respond(visit: &Visit, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    let reply = match query(visit, request).await {
+        Ok(query) => visit.answer(&query).ok_or(StatusCode::BAD_REQUEST),
+        Err(status) => Err(status),
+    };
+    match reply {
+        Ok(reply) => told(reply),
+        Err(status) => refused(status),
+    }
 }
 
-impl Visit {
-    pub(super) fn new(guest: Guest) -> Self {
-        Self { guest: Mutex::new(guest), large: tokio::sync::Mutex::default() }
+async fn query(visit: &Visit, request: Request<Incoming>) -> Result<Vec<u8>, StatusCode> {
+    if request.uri().path() != PATH {
+        return Err(StatusCode::NOT_FOUND);
     }
-
-    /// When it last got an answer, or came.
-    pub(super) fn active(&self) -> Instant {
-        self.guest().active()
+    match *request.method() {
+        Method::GET => in_target(request.uri().query().unwrap_or_default()).ok_or(StatusCode::BAD_REQUEST),
+        Method::POST if is_format(request.headers()) => in_body(visit, request.into_body()).await,
+        Method::POST => Err(StatusCode::UNSUPPORTED_MEDIA_TYPE),
+        _ => Err(StatusCode::METHOD_NOT_ALLOWED),
     }
+}
 
-    fn guest(&self) -> MutexGuard<'_, Guest> {
-        // Answering leaves nothing half done.
-        self.guest.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The response to `request`. The first line that fits holds:
-    ///
-    /// | request                                                  | status |
-    /// |----------------------------------------------------------|--------|
-    /// | for another path                                         | 404    |
-    /// | neither GET nor POST                                     | 405    |
-    /// | GET without `dns`, or not in base64url without padding   | 400    |
-    /// | POST of something else than `application/dns-message`    | 415    |
-    /// | POST that is longer than a message can be                | 413    |
-    /// | POST whose body does not come in time                    | 408    |
-    /// | a message that gets no reply: a response, or no header   | 400    |
-    /// | a message that gets one, whatever its response code      | 200    |
-    pub(super) async fn respond(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        let reply = match self.query(request).await {
-            Ok(query) => {
-                let reply = self.guest().answer(&query).map(Bytes::copy_from_slice);
-                reply.ok_or(StatusCode::BAD_REQUEST)
-            }
-            Err(status) => Err(status),
-        };
-        match reply {
-            Ok(reply) => told(reply),
-            Err(status) => refused(status),
-        }
-    }
-
-    async fn query(&self, request: Request<Incoming>) -> Result<Vec<u8>, StatusCode> {
-        if request.uri().path() != PATH {
-            return Err(StatusCode::NOT_FOUND);
-        }
-        match *request.method() {
-            Method::GET => {
-                in_target(request.uri().query().unwrap_or_default()).ok_or(StatusCode::BAD_REQUEST)
-            }
-            Method::POST if is_format(request.headers()) => self.in_body(request.into_body()).await,
-            Method::POST => Err(StatusCode::UNSUPPORTED_MEDIA_TYPE),
-            _ => Err(StatusCode::METHOD_NOT_ALLOWED),
-        }
-    }
-
-    async fn in_body(&self, mut body: Incoming) -> Result<Vec<u8>, StatusCode> {
-        let mut query = Vec::new();
-        let gathered = timeout(BODY_TIME_MAX, gather(&mut body, MESSAGE_MAX, &self.large, &mut query)).await;
-        match gathered.map_err(|_| StatusCode::REQUEST_TIMEOUT)? {
-            Ok(true) => Ok(query),
-            Ok(false) => Err(StatusCode::PAYLOAD_TOO_LARGE),
-            Err(_) => Err(StatusCode::BAD_REQUEST),
-        }
+async fn in_body(visit: &Visit, mut body: Incoming) -> Result<Vec<u8>, StatusCode> {
+    let mut query = Vec::new();
+    let gathered = timeout(BODY_TIME_MAX, visit.gather(&mut body, MESSAGE_MAX, &mut query)).await;
+    match gathered.map_err(|_| StatusCode::REQUEST_TIMEOUT)? {
+        Ok(true) => Ok(query),
+        Ok(false) => Err(StatusCode::PAYLOAD_TOO_LARGE),
+        Err(_) => Err(StatusCode::BAD_REQUEST),
     }
 }
 

@@ -14,7 +14,8 @@ use tokio::time::{sleep_until, timeout};
 
 use super::connection::DRAIN_GRACE;
 use super::door::{Door, Guest};
-use super::http::Visit;
+use super::http::respond;
+use super::visit::Visit;
 
 /// Streams that one connection may have open: fewer than RFC 9113 §6.5.2 wishes for hold clients up, and more pay nobody.
 const STREAMS_MAX: u32 = 100;
@@ -46,7 +47,7 @@ pub(super) async fn serve(
     let answering = visit.clone();
     let service = service_fn(move |request| {
         let visit = answering.clone();
-        async move { Ok::<_, Infallible>(visit.respond(request).await) }
+        async move { Ok::<_, Infallible>(respond(&visit, request).await) }
     });
     let http = http();
     let connection = http.serve_connection(TokioIo::new(stream), service);

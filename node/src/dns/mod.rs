@@ -27,7 +27,6 @@ mod counters;
 mod door;
 mod draws;
 mod encrypted;
-mod gather;
 mod http;
 mod https;
 mod options;
@@ -41,6 +40,7 @@ mod tcp;
 #[cfg(test)]
 mod tests;
 mod udp;
+mod visit;
 mod write;
 
 pub use bind::{BindError, bind};

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::UdpSocket;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,10 +18,10 @@ use tokio::time::timeout;
 
 use super::connection::DRAIN_GRACE;
 use super::door::{Door, Guest};
-use super::gather::{MESSAGE_MAX, Pieces, gather};
 use super::places::Limits;
 use super::read::read;
 use super::respond::Transport;
+use super::visit::{MESSAGE_MAX, Pieces, Visit};
 
 /// Streams that one connection may have open, each with a query.
 const STREAMS_MAX: u8 = 100;
@@ -123,11 +123,7 @@ fn take_in(door: &Door, incoming: Incoming, connections: &mut JoinSet<()>) {
 /// Answers queries until the client leaves or breaks a rule, and after the door's shutdown those that have come. Returns
 /// the code to close with. The connection's idle limit is its own.
 async fn converse(connection: &Connection, guest: Guest, door: &Door) -> VarInt {
-    let conversation = Conversation {
-        guest: Mutex::new(guest),
-        large: tokio::sync::Mutex::default(),
-        limits: door.places.limits(),
-    };
+    let conversation = Conversation { visit: Visit::new(guest), limits: door.places.limits() };
     let mut streams = FuturesUnordered::new();
     let (over, overdue) = (door.shut_for(DRAIN_GRACE), door.shut_for(DRAIN_GRACE + CLOSE_MAX));
     tokio::pin!(over, overdue);
@@ -155,8 +151,7 @@ async fn converse(connection: &Connection, guest: Guest, door: &Door) -> VarInt 
 
 /// What the streams of a connection have in common.
 struct Conversation {
-    guest: Mutex<Guest>,
-    large: tokio::sync::Mutex<()>,
+    visit: Visit,
     limits: Limits,
 }
 
@@ -181,7 +176,7 @@ impl Conversation {
     /// The query on a stream; None if the client thought better of it, or takes too long.
     async fn query(&self, stream: &mut RecvStream) -> Result<Option<Vec<u8>>, ProtocolError> {
         let mut bytes = Vec::new();
-        let gathered = gather(stream, LENGTH_LEN + MESSAGE_MAX, &self.large, &mut bytes);
+        let gathered = self.visit.gather(stream, LENGTH_LEN + MESSAGE_MAX, &mut bytes);
         let gathered = timeout(self.limits.message_max, gathered).await;
         let is_whole = bytes
             .split_first_chunk::<LENGTH_LEN>()
@@ -207,9 +202,8 @@ impl Conversation {
         if !query.starts_with(&[0, 0]) || keeps_tcp {
             return None;
         }
-        let mut guest = self.guest.lock().unwrap_or_else(PoisonError::into_inner);
-        let reply = guest.answer(query)?;
-        Some([&(reply.len() as u16).to_be_bytes(), reply].concat())
+        let reply = self.visit.answer(query)?;
+        Some([&(reply.len() as u16).to_be_bytes()[..], &reply].concat())
     }
 }
 

@@ -1,7 +1,12 @@
-//! Gathering a message that comes in pieces, on a connection that may have a hundred under way.
+//! A guest that may have a hundred messages under way, as over HTTPS and QUIC, and how they are gathered.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use tokio::sync::Mutex;
+use tokio::sync::Mutex as Turn;
+use tokio::time::Instant;
+
+use super::door::Guest;
 
 /// The longest message: what two bytes of length can say (RFC 1035 §4.2.2).
 pub(super) const MESSAGE_MAX: usize = 65_535;
@@ -18,12 +23,49 @@ pub(super) trait Pieces {
     fn next(&mut self) -> impl Future<Output = Result<Option<Bytes>, Self::Error>> + Send;
 }
 
-/// Appends what comes out of `pieces` to `message`, in which what has come is left when this is dropped. Returns whether
-/// it is no longer than `limit` bytes; what is longer is not read to its end. `large` is the connection's.
-pub(super) async fn gather<P: Pieces>(
+/// A guest whose messages come beside each other.
+pub(super) struct Visit {
+    guest: Mutex<Guest>,
+    /// Whose turn it is to be longer than is gathered beside others.
+    large: Turn<()>,
+}
+
+impl Visit {
+    pub(super) fn new(guest: Guest) -> Self {
+        Self { guest: Mutex::new(guest), large: Turn::default() }
+    }
+
+    /// The reply to `message`, if it gets one.
+    pub(super) fn answer(&self, message: &[u8]) -> Option<Bytes> {
+        self.guest().answer(message).map(Bytes::copy_from_slice)
+    }
+
+    /// When the guest last got an answer, or came.
+    pub(super) fn active(&self) -> Instant {
+        self.guest().active()
+    }
+
+    /// Appends what comes out of `pieces` to `message`, in which what has come is left when this is dropped. Returns
+    /// whether it is no longer than `limit` bytes; what is longer is not read to its end.
+    pub(super) async fn gather<P: Pieces>(
+        &self,
+        pieces: &mut P,
+        limit: usize,
+        message: &mut Vec<u8>,
+    ) -> Result<bool, P::Error> {
+        gather(pieces, limit, &self.large, message).await
+    }
+
+    fn guest(&self) -> MutexGuard<'_, Guest> {
+        // Answering leaves nothing half done.
+        self.guest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn gather<P: Pieces>(
     pieces: &mut P,
     limit: usize,
-    large: &Mutex<()>,
+    large: &Turn<()>,
     message: &mut Vec<u8>,
 ) -> Result<bool, P::Error> {
     let mut turn = None;
@@ -63,7 +105,7 @@ mod tests {
     /// DNS-14, DNS-15: a hundred streams do not fill memory with what they only begin.
     #[test]
     fn dns_14_of_long_messages_one_is_gathered_at_a_time() {
-        let large = Mutex::default();
+        let large = Turn::default();
         let gathered = |kilobytes, message: &mut Vec<u8>| {
             gather(&mut Kilobytes(kilobytes), MESSAGE_MAX, &large, message).now_or_never()
         };
