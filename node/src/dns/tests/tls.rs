@@ -19,6 +19,7 @@ use super::packets::*;
 use super::sockets::*;
 use super::streams::*;
 use crate::dns::places::Limits;
+use crate::dns::{Encrypted, bind};
 
 const KEY: &str = "dns_tls_listen";
 
@@ -229,4 +230,21 @@ async fn dns_22_who_shakes_hands_when_the_door_shuts_is_answered() {
     shutdown.cancel();
     Door::serve(bound, shutdown).shut().await;
     assert!(asked.await.expect("no panic"));
+}
+
+#[tokio::test]
+async fn an_address_that_is_taken_is_named_with_its_setting() {
+    let (pair, held) = (Pair::fresh(), SecureDoor::open());
+    let certificate = Files::of(&pair).open();
+    let nowhere = Encrypted { tls: vec![], https: vec![], quic: vec![], certificate };
+    let (tls, quic) = (vec![held.address(KEY)], vec![held.address("dns_quic_listen")]);
+    for (encrypted, start, end) in [
+        (Encrypted { tls, ..nowhere.clone() }, "dns_tls_listen 127.0.0.1:", " with --dns-tls-listen"),
+        (Encrypted { quic, ..nowhere }, "dns_quic_listen 127.0.0.1:", " with --dns-quic-listen"),
+    ] {
+        let bound = bind(&[loopback()]).expect("loopback can be bound");
+        let refusal = bound.with_encrypted(&encrypted).expect_err("it is taken").to_string();
+        assert!(refusal.starts_with(start) && refusal.ends_with(end), "{refusal}");
+    }
+    held.door.shut().await;
 }
