@@ -70,9 +70,9 @@ impl View {
         if touched.geography {
             next.locator = next.locator.overridden(next.state.geography.override_map());
         }
-        next.renew_plans(&touched);
-        for name in touched.names(&next.state) {
-            next.renew_presence(&name);
+        let turned = next.renew_plans(&touched);
+        for name in touched.gone.iter().chain(&touched.zone_names).chain(&turned) {
+            next.renew_presence(name);
         }
         if touched.checked.iter().any(|id| checks_of(&self.state, *id) != checks_of(&next.state, *id)) {
             next.checks_revision = next.state.counter;
@@ -136,8 +136,10 @@ impl View {
     }
 
     /// Renews the plans of the profiles of `touched`, and those of the parents of profiles that can answer other types
-    /// than before; each once, behind those of its children.
-    fn renew_plans(&mut self, touched: &Touched) {
+    /// than before; each once, behind those of its children. Returns the names that come to exist by them, or to exist
+    /// no more.
+    fn renew_plans(&mut self, touched: &Touched) -> Vec<Name> {
+        let mut turned = Vec::new();
         for name in &touched.gone {
             self.plans.remove(name);
         }
@@ -149,10 +151,14 @@ impl View {
             self.know_distances(&profile);
             let plan = Arc::new(Plan::of(self, &profile));
             let before = self.plans.insert(profile.full_name.clone(), plan.clone());
+            if before.as_ref().is_some_and(|before| before.exists()) != plan.exists() {
+                turned.push(profile.full_name.clone());
+            }
             if before.is_none_or(|before| before.serves() != plan.serves()) {
                 due.extend(self.state.references.parents(id));
             }
         }
+        turned
     }
 
     /// Reckons how far the regions of `profile` are from every place, where nobody asked before.
@@ -188,7 +194,7 @@ impl View {
             || self.plans.get(name).is_some_and(|plan| plan.exists())
             || !self.name_server_addresses(name).is_empty();
         let key = name.tree_key();
-        // To look costs a fraction of what writing does, and most changes are of names that stay.
+        // To look costs a fraction of what writing does.
         match (exists, self.present.contains_key(&key)) {
             (true, false) => self.present.insert(key, ()),
             (false, true) => self.present.remove(&key),
@@ -249,13 +255,6 @@ impl Touched {
         self.zone_names.insert(name.clone());
         let servers = state.zones.get(name).into_iter().flat_map(|zone| &zone.name_servers);
         self.zone_names.extend(servers.map(|server| server.name.clone()));
-    }
-
-    /// Names that may have come to exist, or to exist no more.
-    fn names(&self, state: &State) -> BTreeSet<Name> {
-        let profiles = self.profiles.iter().filter_map(|id| state.profiles.get(id));
-        let names = profiles.map(|profile| profile.full_name.clone());
-        names.chain(self.gone.iter().chain(&self.zone_names).cloned()).collect()
     }
 }
 
