@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use crate::answer::{Answer, Query, decide};
 use crate::geo::Location;
-use crate::health::RegionalVerdict;
+use crate::health::{EndpointStatus, RegionalVerdict};
 use crate::model::Name;
-use crate::routing::{ChoiceDetails, Client, PoolKind, Standing, Trace};
-use crate::state::{LatencyRow, Plan, State, View};
+use crate::routing::{ChoiceDetails, Client, EndpointStanding, PoolKind, Standing, Trace};
+use crate::state::{LatencyRow, Plan, PlannedEndpoint, State, View};
 
 /// An answer and its reasons.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub struct ClientExplanation {
 pub struct ProfileExplanation {
     /// How many nested levels below the profile that answers for the name.
     pub depth: u32,
-    /// The profile with its endpoints and their health.
+    /// The profile with its endpoints.
     pub plan: Arc<Plan>,
     /// What the pool was made of.
     pub pool: PoolKind,
@@ -60,6 +60,8 @@ pub struct ProfileExplanation {
 /// Whether an endpoint was in the pool, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointExplanation {
+    /// Its status.
+    pub status: EndpointStatus,
     /// In the pool or why not.
     pub standing: Standing,
     /// The reason in one line, as in `out: Degraded, and 1 healthier endpoint is in the pool`.
@@ -106,13 +108,17 @@ impl Trace for Collector<'_> {
 
     fn choice(&mut self, plan: &Arc<Plan>, details: impl FnOnce() -> ChoiceDetails) {
         let ChoiceDetails { depth, pool, standings, chosen, rule, draw } = details();
-        let endpoints = plan.endpoints.iter().zip(standings).map(|(planned, standing)| EndpointExplanation {
-            standing: standing.standing,
-            reason: standing.reason,
-            is_probed: self.state.is_probed(&plan.profile, &planned.endpoint),
-            regions: self.state.regional_verdicts(&planned.health),
-        });
-        let endpoints = endpoints.collect();
+        let explained = |(planned, standing): (&PlannedEndpoint, EndpointStanding)| {
+            let health = &self.state.health[&planned.endpoint.id];
+            EndpointExplanation {
+                status: health.status,
+                standing: standing.standing,
+                reason: standing.reason,
+                is_probed: self.state.is_probed(&plan.profile, &planned.endpoint),
+                regions: self.state.regional_verdicts(health),
+            }
+        };
+        let endpoints = plan.endpoints.iter().zip(standings).map(explained).collect();
         let plan = plan.clone();
         self.profiles.push(ProfileExplanation { depth, plan, pool, endpoints, chosen, rule, draw });
     }

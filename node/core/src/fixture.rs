@@ -16,7 +16,7 @@ use crate::model::{
     Caseless, Endpoint, EndpointId, EndpointKind, LogIndex, Monitor, Name, NameServer, Place, Profile,
     ProfileId, Region, RelativeName, Revision, Routing, Span, Timestamp, Zone, parse_target,
 };
-use crate::state::{LatencyRow, Plan, ProfileHealth, State, View};
+use crate::state::{LatencyRow, Plan, ProfileHealth, State, Statuses, View};
 
 /// A name that is known to be good.
 pub(crate) fn name(text: &str) -> Name {
@@ -76,11 +76,12 @@ pub(crate) fn set_row(state: &mut State, network: &str, latencies: &[(&str, u32)
     state.latency.insert(LatencyRow { network, latencies });
 }
 
-/// The plan of an enabled priority profile with endpoints `e1`, `e2` … of priority 1, 2 ….
-pub(crate) fn plan(endpoints: &[(&str, EndpointStatus)]) -> Plan {
+/// The plan of an enabled priority profile with endpoints `e1`, `e2` … of priority 1, 2 …, and their statuses.
+pub(crate) fn plan(endpoints: &[(&str, EndpointStatus)]) -> (Plan, Statuses) {
     let mut state = State::default();
     let id = add_profile(&mut state, "example.com", "web", endpoints);
-    Plan::clone(view(state).plan_by_id(id).expect("the profile that was just added"))
+    let view = view(state);
+    (Plan::clone(view.plan_by_id(id).expect("the profile that was just added")), view.statuses)
 }
 
 /// A state with the zone `example.com` of two name servers, the first of which lies in it.

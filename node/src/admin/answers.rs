@@ -232,8 +232,8 @@ fn endpoint_message(
     explained: &explain::EndpointExplanation,
     shown: &Shown<'_>,
 ) -> EndpointExplanation {
-    let PlannedEndpoint { endpoint, status, location, .. } = planned;
-    let explain::EndpointExplanation { standing, reason, is_probed, regions } = explained;
+    let PlannedEndpoint { endpoint, location, .. } = planned;
+    let explain::EndpointExplanation { status, standing, reason, is_probed, regions } = explained;
     let by_place = routing == Routing::Geographic;
     let by_region = routing == Routing::Performance;
     let by_subnet = by_place || by_region || routing == Routing::Subnet;

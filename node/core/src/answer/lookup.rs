@@ -140,7 +140,7 @@ impl<'a> Lookup<'a> {
 
     fn why_nothing(self, absent: Option<(&Arc<Plan>, Absence)>, is_present: bool) -> String {
         let Self { name, record_type, .. } = self;
-        let why = absent.map(|(plan, absence)| absence.reason(plan, record_type));
+        let why = absent.map(|(plan, absence)| absence.reason(plan, &self.view.statuses, record_type));
         match (is_present, why) {
             (true, Some(why)) => format!("NODATA: {why}"),
             (true, None) => format!("NODATA: {name} exists, but has no {record_type} record of its own"),

@@ -49,6 +49,11 @@ impl EndpointStatus {
 }
 
 impl EndpointStatus {
+    /// Is it out whatever probes find, by a switch or by what it stands for?
+    pub fn is_out(self) -> bool {
+        matches!(self, Self::Disabled | Self::Inactive | Self::Stopped)
+    }
+
     /// What the probes' last conclusion says, `None` before any (STA-3).
     pub fn by(judgement: Option<Judgement>) -> Self {
         match judgement {

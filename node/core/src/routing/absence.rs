@@ -2,7 +2,7 @@
 
 use crate::health::EndpointStatus;
 use crate::model::RecordType;
-use crate::state::{Plan, PlannedEndpoint};
+use crate::state::{Plan, PlannedEndpoint, Statuses};
 
 /// Why a profile has nobody to answer with; of the first five the first row that applies (RTE-4).
 ///
@@ -50,9 +50,9 @@ pub enum Absence {
 
 impl Absence {
     /// Why nobody of `plan` is in the pool, given that nobody is.
-    pub fn of(plan: &Plan) -> Self {
+    pub fn of(plan: &Plan, statuses: &Statuses) -> Self {
         let all = |expected: &[EndpointStatus]| {
-            plan.endpoints.iter().all(|planned| expected.contains(&planned.status))
+            plan.endpoints.iter().all(|planned| expected.contains(&statuses.get(planned.endpoint.id)))
         };
         if !plan.profile.enabled {
             Self::ProfileDisabled
@@ -68,8 +68,13 @@ impl Absence {
     }
 
     /// The reason in words.
-    pub fn reason(self, plan: &Plan, record_type: RecordType) -> String {
+    pub fn reason(self, plan: &Plan, statuses: &Statuses, record_type: RecordType) -> String {
         let profile = &plan.profile.name;
+        let unable = |planned: &PlannedEndpoint| match statuses.get(planned.endpoint.id) {
+            EndpointStatus::Stopped => "is stopped".to_owned(),
+            _ if !planned.serves.fits(record_type) => format!("cannot answer {record_type}"),
+            _ => "has nobody for it".to_owned(),
+        };
         match self {
             Self::ProfileDisabled => format!("profile '{profile}' is disabled"),
             Self::NoEndpoint => format!("profile '{profile}' has no endpoint"),
@@ -79,16 +84,16 @@ impl Absence {
             Self::Unmapped => format!("no endpoint of profile '{profile}' is meant for this client"),
             Self::Asked(position) => {
                 let planned = &plan.endpoints[position];
-                let (name, why) = (&planned.endpoint.name, unable(planned, record_type));
+                let (name, why) = (&planned.endpoint.name, unable(planned));
                 format!("'{name}' of profile '{profile}', which is meant for this client, {why}")
             }
             Self::Fallback { owner, fallback } => {
                 let meant = match owner {
-                    Some(owner) => Self::Asked(owner).reason(plan, record_type),
-                    None => Self::Unmapped.reason(plan, record_type),
+                    Some(owner) => Self::Asked(owner).reason(plan, statuses, record_type),
+                    None => Self::Unmapped.reason(plan, statuses, record_type),
                 };
                 let planned = &plan.endpoints[fallback];
-                let (name, why) = (&planned.endpoint.name, unable(planned, record_type));
+                let (name, why) = (&planned.endpoint.name, unable(planned));
                 format!("{meant}, and '{name}', the fallback, {why}")
             }
             Self::Children => {
@@ -96,14 +101,5 @@ impl Absence {
             }
             Self::Effort => format!("profile '{profile}' leads through more profiles than one query may ask"),
         }
-    }
-}
-
-/// Why an endpoint that should have answered does not.
-fn unable(planned: &PlannedEndpoint, record_type: RecordType) -> String {
-    match planned.status {
-        EndpointStatus::Stopped => "is stopped".to_owned(),
-        _ if !planned.serves.fits(record_type) => format!("cannot answer {record_type}"),
-        _ => "has nobody for it".to_owned(),
     }
 }

@@ -94,7 +94,7 @@ impl<'a, T: Trace> Walk<'a, '_, T> {
         Question {
             view,
             plan,
-            pool: Pool::of(plan, record_type, passed),
+            pool: Pool::of(plan, &view.statuses, record_type, passed),
             client,
             draw: mix(draw, level, plan.profile.id, attempt),
         }
@@ -122,9 +122,12 @@ fn ask_method(question: &Question<'_>) -> Ruling {
 
 /// A profile that has nobody for anybody says so, rather than that it has nobody for this client.
 fn or_nobody_at_all(question: &Question<'_>, ruling: Ruling) -> Ruling {
-    match (ruling.chosen, Absence::of(question.plan)) {
-        (Err(_), absence) if absence != Absence::Type => Ruling { chosen: Err(absence), ..ruling },
-        _ => ruling,
+    if ruling.chosen.is_ok() {
+        return ruling;
+    }
+    match Absence::of(question.plan, &question.view.statuses) {
+        Absence::Type => ruling,
+        absence => Ruling { chosen: Err(absence), ..ruling },
     }
 }
 
@@ -141,7 +144,7 @@ fn details(question: &Question<'_>, ruling: &Ruling, record_type: RecordType, de
     };
     let rule = match &ruling.chosen {
         Ok(chosen) => rule(question, chosen),
-        Err(absence) => format!("nobody: {}", absence.reason(plan, record_type)),
+        Err(absence) => format!("nobody: {}", absence.reason(plan, &question.view.statuses, record_type)),
     };
     ChoiceDetails {
         depth,

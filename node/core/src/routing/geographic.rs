@@ -91,7 +91,10 @@ pub(super) fn reason(question: &Question<'_>, position: usize) -> String {
     let around = place.ancestors().find(|around| planned.endpoint.geo.contains(around));
     match (owner.copied().or_else(|| plan.mapped(place)), around) {
         (Some(asked), _) if asked == position => {
-            format!("asked: it has the client, whatever its health ({})", planned.status.as_str())
+            format!(
+                "asked: it has the client, whatever its health ({})",
+                question.pool.status(position).as_str()
+            )
         }
         (Some(asked), _) if owner.is_some() => {
             format!("not asked: the subnet {span} is set for '{}'", plan.endpoints[asked].endpoint.name)

@@ -41,7 +41,7 @@ pub(super) fn choose(question: &Question<'_>) -> Ruling {
     }
     let basis = Basis::of(question);
     let Some(nearest) = pool.members().map(|(_, planned)| basis.rank(planned)).min() else {
-        return Ruling { chosen: Err(Absence::of(plan)), reach };
+        return Ruling { chosen: Err(Absence::of(plan, &question.view.statuses)), reach };
     };
     let sharing = || pool.members().filter(|(_, planned)| basis.rank(planned) == nearest);
     let mut chosen = sharing().next();
@@ -56,7 +56,12 @@ pub(super) fn choose(question: &Question<'_>) -> Ruling {
         reach = reach.intersect(&basis.key_reach(question)).unwrap_or(reach);
         chosen = sharing().max_by_key(|(_, planned)| score(key, planned));
     }
-    Ruling { chosen: chosen.map(|(chosen, _)| Chosen::one(chosen)).ok_or_else(|| Absence::of(plan)), reach }
+    Ruling {
+        chosen: chosen
+            .map(|(chosen, _)| Chosen::one(chosen))
+            .ok_or_else(|| Absence::of(plan, &question.view.statuses)),
+        reach,
+    }
 }
 
 /// Why that endpoint was chosen, in one line.

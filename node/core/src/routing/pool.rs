@@ -2,8 +2,8 @@
 
 use super::Passed;
 use crate::health::EndpointStatus;
-use crate::model::{EndpointKind, RecordType, Target};
-use crate::state::{Plan, PlannedEndpoint};
+use crate::model::{EndpointId, EndpointKind, RecordType, Target};
+use crate::state::{Plan, PlannedEndpoint, Statuses, StatusesNear};
 
 /// What a pool is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,7 @@ impl Standing {
 #[derive(Clone, Copy, Debug)]
 pub struct Pool<'a> {
     plan: &'a Plan,
+    statuses: StatusesNear<'a>,
     record_type: RecordType,
     passed: Passed,
     kind: PoolKind,
@@ -75,13 +76,15 @@ impl<'a> Pool<'a> {
     /// | any Online, CheckingEndpoint or Unmonitored | Healthy: those |
     /// | any Degraded | BestEffort: all the Degraded ones |
     /// | only Disabled, Inactive or Stopped, or none | Empty |
-    pub fn of(plan: &'a Plan, record_type: RecordType, passed: Passed) -> Self {
+    pub fn of(plan: &'a Plan, statuses: &'a Statuses, record_type: RecordType, passed: Passed) -> Self {
+        let first = plan.endpoints.first().map_or(EndpointId(0), |planned| planned.endpoint.id);
+        let statuses = statuses.near(first);
         let mut kind = PoolKind::Empty;
         for (position, planned) in plan.endpoints.iter().enumerate() {
             if passed.contains(position) || !planned.serves.fits(record_type) {
                 continue;
             }
-            match planned.status {
+            match statuses.get(planned.endpoint.id) {
                 EndpointStatus::Online | EndpointStatus::CheckingEndpoint | EndpointStatus::Unmonitored => {
                     kind = PoolKind::Healthy;
                     break;
@@ -90,12 +93,17 @@ impl<'a> Pool<'a> {
                 EndpointStatus::Disabled | EndpointStatus::Inactive | EndpointStatus::Stopped => {}
             }
         }
-        Self { plan, record_type, passed, kind }
+        Self { plan, statuses, record_type, passed, kind }
     }
 
     /// What the pool is made of.
     pub fn kind(&self) -> PoolKind {
         self.kind
+    }
+
+    /// The status of the endpoint at `position`.
+    pub fn status(&self, position: usize) -> EndpointStatus {
+        self.statuses.get(self.plan.endpoints[position].endpoint.id)
     }
 
     /// Who is in it, in the profile's order, with their positions there.
@@ -116,7 +124,7 @@ impl<'a> Pool<'a> {
     /// | Degraded | yes | BestEffort | in |
     pub fn standing(&self, position: usize) -> Standing {
         let planned = &self.plan.endpoints[position];
-        match planned.status {
+        match self.status(position) {
             EndpointStatus::Disabled => Standing::Disabled,
             EndpointStatus::Inactive => Standing::Inactive,
             EndpointStatus::Stopped => Standing::Stopped,
@@ -134,7 +142,7 @@ impl<'a> Pool<'a> {
     pub fn reason(&self, position: usize) -> String {
         let record_type = self.record_type;
         let planned = &self.plan.endpoints[position];
-        match (self.standing(position), planned.status) {
+        match (self.standing(position), self.status(position)) {
             (Standing::In, EndpointStatus::CheckingEndpoint) => {
                 "in: CheckingEndpoint, which counts as available until something is known".to_owned()
             }
@@ -178,8 +186,8 @@ mod tests {
     use EndpointStatus::{CheckingEndpoint, Degraded, Disabled, Inactive, Online, Stopped, Unmonitored};
 
     fn pool_of(statuses: &[(&str, EndpointStatus)], record_type: RecordType) -> (PoolKind, Vec<Standing>) {
-        let plan = plan(statuses);
-        let pool = Pool::of(&plan, record_type, Passed::default());
+        let (plan, statuses) = plan(statuses);
+        let pool = Pool::of(&plan, &statuses, record_type, Passed::default());
         (pool.kind(), (0..plan.endpoints.len()).map(|position| pool.standing(position)).collect())
     }
 
@@ -252,7 +260,7 @@ mod tests {
 
     #[test]
     fn rte_15_reasons_are_one_line_for_the_engineer_on_call() {
-        let mut plan = plan(&[
+        let (mut plan, statuses) = plan(&[
             ("192.0.2.1", Degraded),
             ("192.0.2.2", Online),
             ("2001:db8::1", Online),
@@ -260,7 +268,7 @@ mod tests {
             ("192.0.2.4", Stopped),
         ]);
         plan.endpoints[4].endpoint.kind = EndpointKind::Service("shop".into());
-        let pool = Pool::of(&plan, RecordType::A, Passed::default());
+        let pool = Pool::of(&plan, &statuses, RecordType::A, Passed::default());
         let reasons: Vec<String> = (0..5).map(|position| pool.reason(position)).collect();
         assert_eq!(
             reasons,

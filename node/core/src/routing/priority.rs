@@ -28,11 +28,12 @@ mod tests {
 
     #[test]
     fn rte_5_the_lowest_number_in_the_pool_whatever_its_position() {
-        let mut plan = plan(&[("192.0.2.1", Online), ("192.0.2.2", Online), ("192.0.2.3", Degraded)]);
+        let (mut plan, statuses) =
+            plan(&[("192.0.2.1", Online), ("192.0.2.2", Online), ("192.0.2.3", Degraded)]);
         for (planned, priority) in plan.endpoints.iter_mut().zip([20, 10, 1]) {
             planned.endpoint.priority = priority;
         }
-        let chosen = choose(Pool::of(&plan, RecordType::A, Passed::default()).members());
+        let chosen = choose(Pool::of(&plan, &statuses, RecordType::A, Passed::default()).members());
         assert_eq!(chosen, Some(1), "the third is lower, but not in the pool");
         assert_eq!(rule(&plan.endpoints[1]), "priority: 'e2' has the lowest number in the pool, 10");
         assert_eq!(choose(std::iter::empty()), None);

@@ -20,7 +20,10 @@ pub(super) struct Question<'a> {
 impl Question<'_> {
     /// The reply of a method that does not look at the client.
     pub(super) fn same_for_everybody(&self, chosen: Option<Chosen>) -> Ruling {
-        Ruling { chosen: chosen.ok_or_else(|| Absence::of(self.plan)), reach: self.client.everybody() }
+        Ruling {
+            chosen: chosen.ok_or_else(|| Absence::of(self.plan, &self.view.statuses)),
+            reach: self.client.everybody(),
+        }
     }
 }
 

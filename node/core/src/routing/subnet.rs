@@ -60,11 +60,11 @@ fn settle(question: &Question<'_>, owner: Option<usize>) -> Result<Chosen, Absen
 
 /// The enabled endpoint without ranges; there is at most one (SET-16).
 fn fallback(question: &Question<'_>) -> Option<usize> {
-    question
-        .plan
-        .endpoints
-        .iter()
-        .position(|planned| planned.endpoint.subnets.is_empty() && planned.status != EndpointStatus::Disabled)
+    let is_fallback = |position: &usize| {
+        question.plan.endpoints[*position].endpoint.subnets.is_empty()
+            && question.pool.status(*position) != EndpointStatus::Disabled
+    };
+    (0..question.plan.endpoints.len()).find(is_fallback)
 }
 
 /// Why that endpoint was chosen, in one line.
@@ -80,7 +80,7 @@ pub(super) fn rule(question: &Question<'_>, chosen: &Chosen) -> String {
         (Some(owner), Some(chosen)) => format!(
             "subnet: the client is in {span}, a range of '{}', which is {}; so '{}', the fallback",
             name(*owner),
-            plan.endpoints[*owner].status.as_str(),
+            question.pool.status(*owner).as_str(),
             name(chosen)
         ),
         (None, Some(chosen)) => {
@@ -102,7 +102,7 @@ pub(super) fn rule(question: &Question<'_>, chosen: &Chosen) -> String {
 pub(super) fn reason(question: &Question<'_>, ruling: &Ruling, position: usize) -> String {
     let plan = question.plan;
     let planned = &plan.endpoints[position];
-    let status = planned.status.as_str();
+    let status = question.pool.status(position).as_str();
     let is_chosen = ruling.chosen.iter().flat_map(Chosen::positions).any(|chosen| chosen == position);
     let owner = plan.subnets.get(question.client.address).1.copied();
     let is_fallback = fallback(question) == Some(position);

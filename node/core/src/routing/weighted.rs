@@ -44,24 +44,26 @@ fn total<'a>(pool: impl Iterator<Item = (usize, &'a PlannedEndpoint)>) -> u64 {
 mod tests {
     use super::*;
     use crate::fixture::plan;
-    use crate::health::EndpointStatus::{Degraded, Online};
+    use crate::health::EndpointStatus::{self, Degraded, Online};
     use crate::model::{ProfileId, RecordType};
     use crate::routing::{Passed, Pool, mix};
-    use crate::state::Plan;
+    use crate::state::{Plan, Statuses};
 
-    fn weighted(weights: &[Option<u32>]) -> Plan {
+    /// A profile of endpoints with these weights, of which the first has `status` and the others are Online.
+    fn weighted(weights: &[Option<u32>], status: EndpointStatus) -> (Plan, Statuses) {
         let targets: Vec<String> = (1..=weights.len()).map(|last| format!("192.0.2.{last}")).collect();
-        let statuses: Vec<_> = targets.iter().map(|target| (target.as_str(), Online)).collect();
-        let mut plan = plan(&statuses);
+        let statuses = std::iter::once(status).chain(std::iter::repeat(Online));
+        let endpoints: Vec<_> = targets.iter().map(String::as_str).zip(statuses).collect();
+        let (mut plan, statuses) = plan(&endpoints);
         for (planned, weight) in plan.endpoints.iter_mut().zip(weights) {
             planned.endpoint.weight = *weight;
         }
-        plan
+        (plan, statuses)
     }
 
     /// Pearson's statistic of `draws` draws against the weights.
-    fn chi_square(plan: &Plan, draws: u64) -> f64 {
-        let pool = Pool::of(plan, RecordType::A, Passed::default());
+    fn chi_square((plan, statuses): &(Plan, Statuses), draws: u64) -> f64 {
+        let pool = Pool::of(plan, statuses, RecordType::A, Passed::default());
         let mut counts = vec![0_u64; plan.endpoints.len()];
         for draw in 0..draws {
             let chosen = choose(pool.members(), mix(draw, 0, ProfileId(1), 0)).expect("a full pool");
@@ -84,16 +86,15 @@ mod tests {
             (vec![Some(1), Some(1_000)], 10.83),
             (vec![Some(1), Some(2), Some(3), Some(4), Some(5), Some(1_000)], 20.52),
         ] {
-            let deviation = chi_square(&weighted(&weights), 200_000);
+            let deviation = chi_square(&weighted(&weights, Online), 200_000);
             assert!(deviation < bound, "{weights:?}: {deviation} is not below {bound}");
         }
     }
 
     #[test]
     fn rte_6_only_the_pools_weights_count() {
-        let mut plan = weighted(&[Some(1_000), Some(1), Some(1)]);
-        plan.endpoints[0].status = Degraded;
-        let pool = Pool::of(&plan, RecordType::A, Passed::default());
+        let (plan, statuses) = weighted(&[Some(1_000), Some(1), Some(1)], Degraded);
+        let pool = Pool::of(&plan, &statuses, RecordType::A, Passed::default());
         assert_eq!(choose(pool.members(), 0), Some(1));
         assert_eq!(choose(pool.members(), u64::MAX / 2), Some(1));
         assert_eq!(choose(pool.members(), u64::MAX / 2 + 1), Some(2));

@@ -13,6 +13,7 @@ mod record;
 mod references;
 mod resolve;
 mod serves;
+mod statuses;
 mod view;
 
 pub use apply::{apply, suppose_down};
@@ -27,4 +28,5 @@ pub use plan::{Plan, PlannedEndpoint};
 pub use record::{KnownRegion, ProfileHealth, Remembered, State};
 pub use references::References;
 pub use serves::Serves;
+pub use statuses::{Statuses, StatusesNear};
 pub use view::View;

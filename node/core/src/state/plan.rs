@@ -1,27 +1,30 @@
-//! One profile, ready to be decided on.
+//! One profile, ready to be decided on: all that decisions depend on but what probes find.
 
 use std::sync::Arc;
 
 use super::{Serves, View};
 use crate::geo::RangeMap;
-use crate::health::{EndpointHealth, EndpointStatus};
+use crate::health::EndpointStatus;
 use crate::model::{Caseless, Distances, Endpoint, Place, Profile, ProfileId, Routing, Target};
 
-/// A profile with its endpoints' health.
+/// A profile with what its endpoints stand for. Stays the same when probes turn a status, unless that is or was one that is
+/// out ([`EndpointStatus::is_out`]): the others are looked up in [`View::statuses`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The profile.
     pub profile: Arc<Profile>,
-    /// Its endpoints in order, each with what the pool depends on.
+    /// Its endpoints in order, each with what the pool depends on beside its status.
     pub endpoints: Vec<PlannedEndpoint>,
     /// Whose the clients' networks are, by the endpoints' positions; without Disabled ones, and empty under methods that do
     /// not look at networks (RTE-10, RTE-11).
     pub subnets: RangeMap<usize>,
     /// Whose each place is, by its index; empty but under `geographic` (RTE-8).
     places: Box<[Option<u8>]>,
+    serves: Serves,
+    exists: bool,
 }
 
-/// An endpoint and its health, and what its names stand for.
+/// An endpoint and what its names stand for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedEndpoint {
     /// The endpoint.
@@ -36,20 +39,15 @@ pub struct PlannedEndpoint {
     pub location: Option<Caseless>,
     /// How far that region is from every place, shared by all who live there; `None` but under `performance` (RTE-7).
     pub distances: Option<Arc<Distances>>,
-    /// Its status.
-    pub status: EndpointStatus,
-    /// What the status came from.
-    pub health: Arc<EndpointHealth>,
 }
 
 impl Plan {
-    /// The plan of `profile`, a profile of the state of `view`, which has the plans of its children and the distances of its
-    /// endpoints' regions already.
+    /// The plan of `profile`, a profile of the state of `view`, which has the plans of its children, the statuses of its
+    /// endpoints and the distances of their regions already.
     pub(super) fn of(view: &View, profile: &Arc<Profile>) -> Self {
         let state = &view.state;
         let is_near_and_far = profile.routing == Routing::Performance;
         let planned = |endpoint: &Endpoint| {
-            let health = state.health.get(&endpoint.id).expect("each endpoint of a state has its health");
             let resolved = state.resolve(endpoint);
             let child = endpoint.child().and_then(|child| state.profile_ids.get(&child.profile)).copied();
             let child_plan = child.and_then(|child| view.plan_by_id(child));
@@ -66,17 +64,24 @@ impl Plan {
                     .and_then(|region| view.distances(region))
                     .cloned(),
                 endpoint: endpoint.clone(),
-                status: health.status,
-                health: health.clone(),
             }
         };
         let endpoints: Vec<PlannedEndpoint> = profile.endpoints.iter().map(planned).collect();
+        let status = |planned: &PlannedEndpoint| view.statuses.get(planned.endpoint.id);
+        let enabled: Vec<(usize, &PlannedEndpoint)> = endpoints
+            .iter()
+            .enumerate()
+            .filter(|(_, planned)| status(planned) != EndpointStatus::Disabled)
+            .collect();
         let subnets = match profile.routing {
-            Routing::Performance | Routing::Geographic | Routing::Subnet => subnets(&endpoints),
+            Routing::Performance | Routing::Geographic | Routing::Subnet => subnets(&enabled),
             Routing::Priority | Routing::Weighted | Routing::Multivalue => RangeMap::default(),
         };
-        let places = if profile.routing == Routing::Geographic { places(&endpoints) } else { Box::default() };
-        Self { profile: profile.clone(), endpoints, subnets, places }
+        let places = if profile.routing == Routing::Geographic { places(&enabled) } else { Box::default() };
+        let may_serve = endpoints.iter().filter(|planned| !status(planned).is_out());
+        let serves = may_serve.fold(Serves::default(), |all, planned| all.or(planned.serves));
+        let exists = profile.enabled && !enabled.is_empty();
+        Self { profile: profile.clone(), subnets, places, serves, exists, endpoints }
     }
 
     /// The position of the endpoint that `place` belongs to under `geographic`: the first that has the place itself, or
@@ -85,40 +90,28 @@ impl Plan {
         self.places.get(place.index()).copied().flatten().map(usize::from)
     }
 
-    /// What the endpoints can answer together that are not out for good.
+    /// What the endpoints can answer together that are not out.
     pub fn serves(&self) -> Serves {
-        let may_serve = |planned: &&PlannedEndpoint| {
-            !matches!(
-                planned.status,
-                EndpointStatus::Disabled | EndpointStatus::Inactive | EndpointStatus::Stopped
-            )
-        };
-        self.endpoints.iter().filter(may_serve).fold(Serves::default(), |all, planned| all.or(planned.serves))
+        self.serves
     }
 
     /// Does the profile make its name exist (RTE-4)? A disabled one does not, nor one without an enabled endpoint.
     pub fn exists(&self) -> bool {
-        self.profile.enabled
-            && self.endpoints.iter().any(|planned| planned.status != EndpointStatus::Disabled)
+        self.exists
     }
 }
 
-/// The enabled endpoints with their positions.
-fn enabled(endpoints: &[PlannedEndpoint]) -> impl Iterator<Item = (usize, &PlannedEndpoint)> {
-    endpoints.iter().enumerate().filter(|(_, planned)| planned.status != EndpointStatus::Disabled)
-}
-
-fn subnets(endpoints: &[PlannedEndpoint]) -> RangeMap<usize> {
-    RangeMap::new(enabled(endpoints).flat_map(|(position, planned)| {
-        planned.endpoint.subnets.iter().map(move |subnet| (*subnet, position))
+fn subnets(enabled: &[(usize, &PlannedEndpoint)]) -> RangeMap<usize> {
+    RangeMap::new(enabled.iter().flat_map(|(position, planned)| {
+        planned.endpoint.subnets.iter().map(move |subnet| (*subnet, *position))
     }))
 }
 
-fn places(endpoints: &[PlannedEndpoint]) -> Box<[Option<u8>]> {
+fn places(enabled: &[(usize, &PlannedEndpoint)]) -> Box<[Option<u8>]> {
     let mut own = vec![None; Place::COUNT];
-    for (position, planned) in enabled(endpoints) {
+    for (position, planned) in enabled {
         for place in &planned.endpoint.geo {
-            own[place.index()] = u8::try_from(position).ok();
+            own[place.index()] = u8::try_from(*position).ok();
         }
     }
     Place::all().map(|place| place.ancestors().find_map(|place| own[place.index()])).collect()

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use imbl::{HashMap, OrdMap};
 
-use super::{Change, Plan, State};
+use super::{Change, Plan, State, Statuses};
 use crate::geo::{DigestedTable, Locator};
 use crate::health::{Check, Patience, Tally};
 use crate::model::{
@@ -27,6 +27,8 @@ pub struct View {
     pub checks_revision: Revision,
     /// Where clients are.
     pub locator: Locator,
+    /// The status of each endpoint.
+    pub statuses: Statuses,
     /// How far from every place those regions are in which endpoints of `performance` profiles live or once lived.
     distances: OrdMap<Caseless, Arc<Distances>>,
     /// The plan of each profile by its full name, of disabled ones too: `explain` has something to say of them.
@@ -70,6 +72,8 @@ impl View {
         if touched.geography {
             next.locator = next.locator.overridden(next.state.geography.override_map());
         }
+        let out = touched.judged.iter().filter(|id| next.renew_statuses(**id));
+        touched.profiles.extend(out);
         let turned = next.renew_plans(&touched);
         for name in touched.gone.iter().chain(&touched.zone_names).chain(&turned) {
             next.renew_presence(name);
@@ -135,9 +139,24 @@ impl View {
         self.state.health.get(&id)?.tallies.get(agent)
     }
 
+    /// Renews the statuses of a profile's endpoints; returns whether any of them is out that was not, or the reverse.
+    fn renew_statuses(&mut self, id: ProfileId) -> bool {
+        let mut is_turned = false;
+        for endpoint in self.state.profiles.get(&id).into_iter().flat_map(|profile| &profile.endpoints) {
+            let health =
+                self.state.health.get(&endpoint.id).expect("each endpoint of a state has its health");
+            let (before, status) = (self.statuses.get(endpoint.id), health.status);
+            if before != status {
+                self.statuses.set(endpoint.id, status);
+                is_turned |= before.is_out() || status.is_out();
+            }
+        }
+        is_turned
+    }
+
     /// Renews the plans of the profiles of `touched`, and those of the parents of profiles that can answer other types
-    /// than before; each once, behind those of its children. Returns the names that come to exist by them, or to exist
-    /// no more.
+    /// than before; each once, behind those of its children. Returns the names of those that exist and did not, or no
+    /// longer do.
     fn renew_plans(&mut self, touched: &Touched) -> Vec<Name> {
         let mut turned = Vec::new();
         for name in &touched.gone {
@@ -194,7 +213,6 @@ impl View {
             || self.plans.get(name).is_some_and(|plan| plan.exists())
             || !self.name_server_addresses(name).is_empty();
         let key = name.tree_key();
-        // To look costs a fraction of what writing does.
         match (exists, self.present.contains_key(&key)) {
             (true, false) => self.present.insert(key, ()),
             (false, true) => self.present.remove(&key),
@@ -207,8 +225,10 @@ impl View {
 /// each name is judged by the new state as a whole, not by the change that touched it.
 #[derive(Debug, Default)]
 struct Touched {
-    /// Profiles.
+    /// Profiles whose plans are to be made anew.
     profiles: BTreeSet<ProfileId>,
+    /// Profiles whose endpoints' statuses may be different.
+    judged: BTreeSet<ProfileId>,
     /// Full names of profiles that were taken away; others may have them now.
     gone: BTreeSet<Name>,
     /// Names of zones and of their name servers.
@@ -233,13 +253,14 @@ impl Touched {
                 Change::Profile(id) => {
                     touched.checked.insert(*id);
                     touched.profiles.insert(*id);
+                    touched.judged.insert(*id);
                 }
                 Change::ProfileRemoved(id, name) => {
                     touched.checked.insert(*id);
                     touched.gone.insert(name.clone());
                 }
                 Change::Health(id) => {
-                    touched.profiles.insert(*id);
+                    touched.judged.insert(*id);
                 }
                 Change::Region(name) => {
                     touched.moved.insert(name.clone());

@@ -9,7 +9,7 @@ use crate::fixture::{
     ZONES, add_profile, arbitrary_target, disable_profile, edit_profile, example_state, name, remove_profile,
     set_endpoints, set_status, set_zone, view,
 };
-use crate::health::EndpointStatus::{self, Degraded, Disabled, Online, Unmonitored};
+use crate::health::EndpointStatus::{self, Degraded, Disabled, Inactive, Online, Stopped, Unmonitored};
 
 impl View {
     /// Fails unless the view, which changes led to, is the one that is built from its state alone; `before` is the view
@@ -18,6 +18,9 @@ impl View {
         let built = View::of(self.state.clone(), self.applied);
         assert_eq!(self.plans, built.plans);
         assert_eq!(self.present, built.present);
+        for (endpoint, health) in &self.state.health {
+            assert_eq!(self.statuses.get(*endpoint), health.status);
+        }
         assert_eq!(self.plans.len(), self.state.profiles.len());
         assert_eq!(self.present.keys().cloned().collect::<BTreeSet<_>>(), existing_names(&self.state));
         let is_same = before.checks().eq(self.checks());
@@ -208,21 +211,25 @@ fn checks_revision_rises_with_checks_and_with_nothing_else() {
     );
 }
 
-/// What a change does not touch is shared, not made again.
+/// What a change does not touch is shared, not made again: what probes find touches no plan, but a status that is out does.
 #[test]
-fn a_change_renews_its_own_plan_alone() {
+fn obj_5_a_change_renews_its_own_plan_alone() {
     let mut state = example_state();
     let web = add_profile(&mut state, "example.com", "web", &[("192.0.2.1", Online)]);
     add_profile(&mut state, "example.com", "api", &[("192.0.2.2", Online)]);
-    let before = view(state.clone());
     let endpoint = state.profiles[&web].endpoints[0].id;
-    set_status(&mut state, web, endpoint, Degraded);
-    let after = before.after(state, &[Change::Health(web)], LogIndex(8));
-    let is_shared = |name: &str| {
-        let plan = |view: &View| view.plan(crate::fixture::name(name).as_wire()).cloned().expect(name);
-        Arc::ptr_eq(&plan(&before), &plan(&after))
-    };
-    assert!(is_shared("api.example.com"));
-    assert!(!is_shared("web.example.com"));
-    assert_eq!(after.checks_revision, before.checks_revision, "health alone changes no check");
+    let mut before = view(state.clone());
+    for (status, is_kept) in [(Degraded, true), (Stopped, false), (Inactive, false), (Online, false)] {
+        set_status(&mut state, web, endpoint, status);
+        let after = before.after(state.clone(), &[Change::Health(web)], LogIndex(8));
+        let is_shared = |name: &str| {
+            let plan = |view: &View| view.plan(crate::fixture::name(name).as_wire()).cloned().expect(name);
+            Arc::ptr_eq(&plan(&before), &plan(&after))
+        };
+        assert!(is_shared("api.example.com"));
+        assert_eq!(is_shared("web.example.com"), is_kept, "{status:?}");
+        assert_eq!(after.statuses.get(endpoint), status);
+        assert_eq!(after.checks_revision, before.checks_revision, "health alone changes no check");
+        before = after;
+    }
 }
