@@ -1,5 +1,6 @@
 //! What a changed status costs where there are few profiles, and where there are many (OBJ-5): the command applied and the
-//! view brought up to it, in this process, without disk or sockets.
+//! view brought up to it, in this process, without disk or sockets. Both states have a past as long as is kept, so that
+//! the number of profiles is all that differs.
 
 use std::time::{Duration, Instant};
 
@@ -21,15 +22,17 @@ const BATCH: usize = 1_000;
 
 pub(crate) fn measure(changes: u32) {
     let (mut few, mut many) = (Cluster::of(FEW), Cluster::of(MANY));
+    few.age();
+    many.age();
     let (mut among_few, mut among_many) = (Vec::new(), Vec::new());
     for number in 0..changes {
         // In turns, and each first as often as the other, so that whatever else goes on disturbs both alike.
         if number % 2 == 0 {
-            among_few.push(few.change(number));
-            among_many.push(many.change(number));
+            among_few.push(few.change());
+            among_many.push(many.change());
         } else {
-            among_many.push(many.change(number));
-            among_few.push(few.change(number));
+            among_many.push(many.change());
+            among_few.push(few.change());
         }
     }
     let (among_few, among_many) = (median(among_few), median(among_many));
@@ -58,11 +61,13 @@ struct Cluster {
     index: u64,
     /// Of each profile the first endpoint, the revision of its check, and whether it is up.
     endpoints: Vec<(EndpointId, Revision, bool)>,
+    /// How many statuses were turned.
+    turns: u64,
 }
 
 impl Cluster {
     fn of(profiles: u32) -> Self {
-        let mut cluster = Self { view: View::default(), index: 0, endpoints: Vec::new() };
+        let mut cluster = Self { view: View::default(), index: 0, endpoints: Vec::new(), turns: 0 };
         let region = Region { name: "r1".into(), latitude_e6: 0, longitude_e6: 0, revision: Revision(0) };
         cluster.wish(Action::SetRegion(region));
         let fields = ZonePatch {
@@ -99,14 +104,23 @@ impl Cluster {
         self.view.state = state;
     }
 
+    /// Turns statuses until the oldest of the past is forgotten: each change costs that from then on. There are as many
+    /// events as are kept long before.
+    fn age(&mut self) {
+        while self.view.state.history.begins() == Timestamp(0) {
+            self.change();
+        }
+    }
+
     /// Turns the status of one endpoint, another one each time until all had their turn.
-    fn change(&mut self, number: u32) -> Duration {
+    fn change(&mut self) -> Duration {
         /// A prime, so that the steps lead to every endpoint, and from none to its neighbour.
-        const STRIDE: usize = 7_919;
-        let count = self.endpoints.len();
-        let endpoint = &mut self.endpoints[number as usize * STRIDE % count];
+        const STRIDE: u64 = 7_919;
+        let place = self.turns * STRIDE % self.endpoints.len() as u64;
+        self.turns += 1;
+        let endpoint = &mut self.endpoints[place as usize];
         endpoint.2 = !endpoint.2;
-        let action = outcomes(u64::from(number) + 2, &[*endpoint]);
+        let action = outcomes(self.turns + 1, &[*endpoint]);
         let started = Instant::now();
         let (state, changes) = self.applied(action);
         self.view = self.view.after(state, &changes, LogIndex(self.index));

@@ -51,7 +51,7 @@ pub(crate) fn events(world: &World, profile: Option<&String>) -> Result<Vec<Stri
 /// A profile's status, its endpoints', and what they come from.
 pub(crate) fn health(world: &World, name: &str) -> Result<Vec<String>> {
     let profile = world.profile(name)?;
-    let health = world.state.profile_health.get(&profile.id).context("a profile without a status")?;
+    let health = world.state.health.status(profile.id).context("a profile without a status")?;
     let mut lines = vec![format!("{} {} since {}", profile.name, health.status.as_str(), time(health.since))];
     for endpoint in &profile.endpoints {
         lines.push(format!("  {}", endpoint_health(world, endpoint)?));

@@ -203,7 +203,8 @@ pub(crate) fn remove_profile(state: &mut State, id: ProfileId) -> Name {
     state.counter.0 += 1;
     let profile = state.profiles.remove(&id).expect("a profile that is there");
     state.profile_ids.remove(&profile.name);
-    state.profile_health.remove(&id);
+    state.health.set_status(id, None);
+    state.health.set_profile(id, None);
     state.owners.remove(&profile.full_name.tree_key());
     for endpoint in &profile.endpoints {
         state.health.remove(&endpoint.id);
@@ -217,6 +218,8 @@ fn set_profile(state: &mut State, mut profile: Profile) {
     state.profile_ids.insert(profile.name.clone(), profile.id);
     state.owners.insert(profile.full_name.tree_key(), profile.id);
     let health = ProfileHealth { status: ProfileStatus::CheckingEndpoints, since: Timestamp(0) };
-    state.profile_health.insert(profile.id, health);
-    state.profiles.insert(profile.id, Arc::new(profile));
+    let profile = Arc::new(profile);
+    state.health.set_status(profile.id, Some(health));
+    state.health.set_profile(profile.id, Some(profile.clone()));
+    state.profiles.insert(profile.id, profile);
 }

@@ -23,7 +23,7 @@ impl<'a> Shown<'a> {
 
     /// A profile's status and that of its endpoints.
     pub(super) fn profile(&self, profile: &Profile) -> v1::ProfileStatus {
-        let health = self.state.profile_health.get(&profile.id);
+        let health = self.state.health.status(profile.id);
         v1::ProfileStatus {
             name: profile.name.to_string(),
             full_name: profile.full_name.to_string(),
@@ -37,7 +37,7 @@ impl<'a> Shown<'a> {
 
     /// The status of the profile of that number.
     pub(super) fn profile_status(&self, id: ProfileId) -> v1::Status {
-        self.state.profile_health.get(&id).map(|health| health.status.into()).unwrap_or_default()
+        self.state.health.status(id).map(|health| health.status.into()).unwrap_or_default()
     }
 
     fn endpoint(&self, profile: &Profile, endpoint: &Endpoint) -> v1::EndpointStatus {

@@ -128,7 +128,6 @@ async fn follow(
 /// Has anything changed from which a status list is made? Costs nothing: unchanged maps are the same maps.
 fn is_shown_differently(before: &State, after: &State) -> bool {
     !(before.profiles.ptr_eq(&after.profiles)
-        && before.profile_health.ptr_eq(&after.profile_health)
         && before.health.ptr_eq(&after.health)
         && before.regions.ptr_eq(&after.regions)
         && before.agents.ptr_eq(&after.agents))

@@ -55,7 +55,6 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         regions,
         agents,
         health,
-        profile_health,
         history,
         events,
         remembered,
@@ -74,7 +73,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
     let regions = regions.values().map(|region| Kind::Region(region.as_ref().into()));
     let agents = agents.values().map(|agent| Kind::Agent(agent.as_ref().into()));
     let profiles = profiles.iter().map(|(id, profile)| {
-        let health = profile_health.get(id);
+        let health = health.status(*id);
         Kind::Profile(stored::StoredProfile {
             status: health.map(|health| wire::Status::from(health.status)).unwrap_or_default().into(),
             since_ms: health.map(|health| health.since.0).unwrap_or_default(),
@@ -213,7 +212,7 @@ impl StateBuilder {
         };
         fresh("profile.name", self.state.profile_ids.insert(profile.name.clone(), id))?;
         fresh("profile.relative_name", self.state.owners.insert(profile.full_name.tree_key(), id))?;
-        fresh("profile.id", self.state.profile_health.insert(id, health))?;
+        fresh("profile.id", self.state.health.set_status(id, Some(health)))?;
         fresh("profile.id", self.state.profiles.insert(id, Arc::new(profile)))
     }
 
@@ -233,7 +232,8 @@ impl StateBuilder {
         if let Err(name) = state.rebuild_references() {
             return Err(Malformed::new("endpoint", format!("'{name}' is no profile and no service")));
         }
-        match state.health.keys().find(|endpoint| !endpoints.contains(&endpoint.0)) {
+        let stray = state.health.keys().copied().find(|endpoint| !endpoints.contains(&endpoint.0));
+        match stray {
             Some(endpoint) => {
                 Err(Malformed::new("health.endpoint", format!("{} is of no profile", endpoint.0)))
             }

@@ -197,8 +197,15 @@ impl State {
         match replaced {
             Replaced::Zone(name, before) => put(&mut self.zones, name, before),
             Replaced::Profile(id, before) => self.put_profile_back(*id, before.as_ref()),
-            Replaced::Status(id, before) => put(&mut self.profile_health, id, before),
-            Replaced::Health(id, before) => put(&mut self.health, id, before),
+            Replaced::Status(id, before) => {
+                self.health.set_status(*id, *before);
+            }
+            Replaced::Health(id, Some(before)) => {
+                self.health.insert(*id, before.clone());
+            }
+            Replaced::Health(id, None) => {
+                self.health.remove(id);
+            }
             Replaced::Service(name, before) => put(&mut self.services, name, before),
             Replaced::Region(name, before) => put(&mut self.regions, name, before),
             Replaced::Agent(name, before) => put(&mut self.agents, name, before),
@@ -220,6 +227,7 @@ impl State {
         if let Some(now) = self.profiles.remove(&id) {
             self.profile_ids.remove(&now.name);
             self.owners.remove(&now.full_name.tree_key());
+            self.health.set_profile(id, None);
         }
         if let Some(before) = before {
             self.profile_ids.insert(before.name.clone(), id);
@@ -272,13 +280,13 @@ pub(super) fn replaced(
 }
 
 fn replaced_of_profile(before: &State, after: &State, id: ProfileId, found: &mut Vec<Replaced>) {
-    let (old, new) = (before.profiles.get(&id), after.profiles.get(&id));
+    let (old, new) = (before.health.profile(id), after.health.profile(id));
     if !is_same(old, new) {
         found.push(Replaced::Profile(id, old.cloned()));
     }
-    let status = before.profile_health.get(&id);
-    if status != after.profile_health.get(&id) {
-        found.push(Replaced::Status(id, status.copied()));
+    let status = before.health.status(id);
+    if status != after.health.status(id) {
+        found.push(Replaced::Status(id, status));
     }
     let mut add = |endpoint: EndpointId| {
         let (old, new) = (before.health.get(&endpoint), after.health.get(&endpoint));

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use super::{
-    CommandId, CookieSecrets, Event, EventId, Geography, History, LatencyTable, References, Rejection, Reply,
+    CommandId, CookieSecrets, Event, EventId, Geography, HealthTree, History, LatencyTable, References,
+    Rejection, Reply,
 };
 use crate::geo::CloudRegion;
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
 use crate::model::{
-    Agent, Caseless, EndpointId, Name, Point, Profile, ProfileId, Region, Revision, Service, Timestamp, Zone,
+    Agent, Caseless, Name, Point, Profile, ProfileId, Region, Revision, Service, Timestamp, Zone,
 };
 
 /// A profile's status and since when.
@@ -71,10 +72,8 @@ pub struct State {
     pub regions: OrdMap<Caseless, Arc<Region>>,
     /// Agents by name.
     pub agents: OrdMap<Caseless, Arc<Agent>>,
-    /// Health by endpoint; one entry for each endpoint of each profile.
-    pub health: OrdMap<EndpointId, Arc<EndpointHealth>>,
-    /// Status by profile; one entry for each profile.
-    pub profile_health: OrdMap<ProfileId, ProfileHealth>,
+    /// Health by endpoint, one entry for each endpoint of each profile; and each profile's status.
+    pub health: HealthTree,
     /// What commands of the last days replaced.
     pub history: History,
     /// The latest [`State::EVENTS_MAX`] events.

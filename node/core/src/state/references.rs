@@ -46,11 +46,12 @@ impl References {
 }
 
 impl State {
-    /// Derives who stands for whom from the profiles, after they were read from a snapshot. Returns the first name that
-    /// no profile and no service has.
+    /// Derives from the profiles who stands for whom, and puts them beside their health, after they were read from a
+    /// snapshot. Returns the first name that no profile and no service has.
     pub fn rebuild_references(&mut self) -> Result<(), Caseless> {
         self.references = References::default();
         for profile in self.profiles.clone().values() {
+            self.health.set_profile(profile.id, Some(profile.clone()));
             let services = profile.endpoints.iter().filter_map(|endpoint| endpoint.service());
             let unknown = profile
                 .children()

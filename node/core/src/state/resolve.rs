@@ -71,7 +71,7 @@ impl State {
         let (found, by_family) = match endpoint.child() {
             Some(child) => {
                 let below = self.profile(&child.profile).expect("a profile that is a child can't be deleted");
-                let status = self.profile_health.get(&below.id).expect("each profile has its status").status;
+                let status = self.health.status(below.id).expect("each profile has its status").status;
                 let (found, by_family) = nested_status(child, status, self.availability(below));
                 (found, Some(by_family))
             }

@@ -142,7 +142,7 @@ impl View {
     /// Renews the statuses of a profile's endpoints; returns whether any of them is out that was not, or the reverse.
     fn renew_statuses(&mut self, id: ProfileId) -> bool {
         let mut is_turned = false;
-        for endpoint in self.state.profiles.get(&id).into_iter().flat_map(|profile| &profile.endpoints) {
+        for endpoint in self.state.health.profile(id).into_iter().flat_map(|profile| &profile.endpoints) {
             let health =
                 self.state.health.get(&endpoint.id).expect("each endpoint of a state has its health");
             let (before, status) = (self.statuses.get(endpoint.id), health.status);

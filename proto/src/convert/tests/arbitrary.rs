@@ -351,6 +351,6 @@ fn insert_profile(
     }
     state.profile_ids.insert(profile.name.clone(), profile.id);
     state.owners.insert(key, profile.id);
-    state.profile_health.insert(profile.id, health);
+    state.health.set_status(profile.id, Some(health));
     state.profiles.insert(profile.id, Arc::new(profile));
 }

@@ -220,7 +220,7 @@ fn state() -> State {
         state.profile_ids.insert(profile.name.clone(), id);
         state.owners.insert(profile.full_name.tree_key(), id);
         let health = ProfileHealth { status: ProfileStatus::Degraded, since: Timestamp(1_700_000_000_001) };
-        state.profile_health.insert(id, health);
+        state.health.set_status(id, Some(health));
         state.health.insert(profile.endpoints[0].id, health_of(id).into());
         state.profiles.insert(id, profile.into());
     }
@@ -236,6 +236,7 @@ fn state() -> State {
         state.remembered_order.insert(order, mark);
     }
     add_places(&mut state);
+    state.rebuild_references().unwrap();
     state
 }
 

@@ -88,7 +88,7 @@ pub(super) fn add_places(state: &mut State) {
     let replaced = vec![
         Replaced::Zone(state.zones.keys().next().unwrap().clone(), state.zones.values().next().cloned()),
         Replaced::Profile(id, state.profiles.get(&id).cloned()),
-        Replaced::Status(id, state.profile_health.get(&id).copied()),
+        Replaced::Status(id, state.health.status(id)),
         Replaced::Health(*state.health.keys().next().unwrap(), state.health.values().next().cloned()),
         Replaced::Service(name("shop"), state.services.get(&name("shop")).cloned()),
         Replaced::Region(

@@ -68,10 +68,10 @@ fn everything(state: &State) -> (Vec<Replaced>, Vec<Replaced>) {
     for (id, profile) in &state.profiles {
         add(Replaced::Profile(*id, Some(profile.clone())), Replaced::Profile(*id, None));
     }
-    for (id, status) in &state.profile_health {
-        add(Replaced::Status(*id, Some(*status)), Replaced::Status(*id, None));
+    for (id, status) in state.health.statuses() {
+        add(Replaced::Status(id, Some(status)), Replaced::Status(id, None));
     }
-    for (id, health) in &state.health {
+    for (id, health) in state.health.iter() {
         add(Replaced::Health(*id, Some(health.clone())), Replaced::Health(*id, None));
     }
     for (name, service) in &state.services {

@@ -23,7 +23,7 @@ pub(super) fn record(step: &mut Step<'_>, agent: &Caseless, run: AgentRun, outco
 fn count(step: &mut Step<'_>, agent: &Arc<Agent>, reported: &ReportedOutcome) -> Option<()> {
     let id = reported.endpoint;
     let health = step.state.health.get(&id)?;
-    let profile = step.state.profiles.get(&health.profile)?.clone();
+    let profile = step.state.health.profile(health.profile)?.clone();
     let endpoint = profile.endpoint_by_id(id)?;
     if !step.state.is_probed(&profile, endpoint) || reported.check != endpoint.check_revision {
         return None;

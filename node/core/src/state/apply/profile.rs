@@ -100,6 +100,7 @@ pub(super) fn delete(
     step.state.profile_ids.remove(&profile.name);
     step.state.owners.remove(&profile.full_name.tree_key());
     step.state.profiles.remove(&profile.id);
+    step.state.health.set_profile(profile.id, None);
     step.drop_health(&profile);
     step.note(Change::ProfileRemoved(profile.id, profile.full_name.clone()));
     Ok(())
@@ -140,6 +141,7 @@ pub(super) fn put(step: &mut Step<'_>, before: Option<&Profile>, mut after: Prof
     }
     step.state.refer(&after);
     step.state.profiles.insert(after.id, after.clone());
+    step.state.health.set_profile(after.id, Some(after.clone()));
     step.note(Change::Profile(after.id));
     step.settle(before, &after);
     if let Some(before) = before {

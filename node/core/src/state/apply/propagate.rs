@@ -60,7 +60,7 @@ impl Step<'_> {
                 };
             }
             if is_changed {
-                let before = self.original.profiles.get(&id);
+                let before = self.original.health.profile(id);
                 let is_switched = before.is_some_and(|before| before.enabled != profile.enabled);
                 let cause = own_cause.filter(|_| is_switched).cloned().unwrap_or(EventCause::Endpoints);
                 self.refresh_profile(&profile, cause);
@@ -74,7 +74,7 @@ impl Step<'_> {
         for endpoint in &profile.endpoints {
             self.state.health.remove(&endpoint.id);
         }
-        self.state.profile_health.remove(&profile.id);
+        self.state.health.set_status(profile.id, None);
         self.mark_changed();
     }
 
@@ -158,11 +158,11 @@ impl Step<'_> {
         let statuses =
             profile.endpoints.iter().filter_map(|endpoint| Some(self.state.health.get(&endpoint.id)?.status));
         let status = profile_status(profile.enabled, statuses);
-        let before = self.state.profile_health.get(&profile.id).map(|health| health.status);
+        let before = self.state.health.status(profile.id).map(|health| health.status);
         if before == Some(status) {
             return;
         }
-        self.state.profile_health.insert(profile.id, ProfileHealth { status, since: self.context.at });
+        self.state.health.set_status(profile.id, Some(ProfileHealth { status, since: self.context.at }));
         if let Some(before) = before {
             self.note_health(profile.id);
             let (from, to) = (EventStatus::Profile(before), EventStatus::Profile(status));

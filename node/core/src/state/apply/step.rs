@@ -103,7 +103,7 @@ impl<'a> Step<'a> {
 
     /// The profile of a number that another entry of the state points at.
     pub(super) fn profile_by_id(&self, id: ProfileId) -> Arc<Profile> {
-        self.state.profiles.get(&id).cloned().expect("an endpoint's health names a profile that exists")
+        self.state.health.profile(id).cloned().expect("an endpoint's health names a profile that exists")
     }
 
     /// Records a status change (STA-12), and forgets the oldest beyond [`State::EVENTS_MAX`].

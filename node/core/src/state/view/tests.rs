@@ -18,7 +18,7 @@ impl View {
         let built = View::of(self.state.clone(), self.applied);
         assert_eq!(self.plans, built.plans);
         assert_eq!(self.present, built.present);
-        for (endpoint, health) in &self.state.health {
+        for (endpoint, health) in self.state.health.iter() {
             assert_eq!(self.statuses.get(*endpoint), health.status);
         }
         assert_eq!(self.plans.len(), self.state.profiles.len());

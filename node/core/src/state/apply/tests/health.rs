@@ -310,7 +310,8 @@ fn sta_12_the_oldest_events_go_first() {
 #[test]
 fn sta_9_an_empty_profile_is_inactive_until_it_has_an_endpoint() {
     let mut cluster = Cluster::with_web(0);
-    let status = |cluster: &Cluster| cluster.state.profile_health[&cluster.profile("web").id].status.as_str();
+    let status =
+        |cluster: &Cluster| cluster.state.health.status(cluster.profile("web").id).unwrap().status.as_str();
     assert_eq!(status(&cluster), "Inactive");
     cluster.apply(add_endpoint("e1", target("192.0.2.1"))).unwrap();
     assert_eq!(status(&cluster), "CheckingEndpoints");

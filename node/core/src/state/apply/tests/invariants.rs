@@ -1,6 +1,7 @@
 //! What holds after every command, whatever it was.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::health::{judge, profile_status, regional_verdicts};
 use crate::model::{Caseless, Timestamp, Violations, validate_profile, validate_zone};
@@ -69,14 +70,14 @@ fn check_history(before: &State, after: &State) {
     assert_eq!(earlier.profiles, before.profiles);
     assert_eq!(earlier.profile_ids, before.profile_ids);
     assert_eq!(earlier.owners, before.owners);
-    assert_eq!(earlier.profile_health, before.profile_health);
+    assert!(earlier.health.statuses().eq(before.health.statuses()));
     assert_eq!(earlier.services, before.services);
     assert_eq!(earlier.references, before.references);
     assert_eq!(earlier.regions, before.regions);
     assert_eq!(earlier.latency.rows, before.latency.rows);
     assert_eq!(earlier.geography, before.geography);
     assert!(earlier.health.keys().eq(before.health.keys()));
-    for (endpoint, health) in &before.health {
+    for (endpoint, health) in before.health.iter() {
         let was = &earlier.health[endpoint];
         assert_eq!((was.status, was.stale_since), (health.status, health.stale_since));
         let verdicts = |state: &State, health| -> Vec<_> {
@@ -129,8 +130,10 @@ pub(super) fn check_state(state: &State) {
 fn check_indexes(state: &State) {
     assert_eq!(state.profile_ids.len(), state.profiles.len());
     assert_eq!(state.owners.len(), state.profiles.len());
-    assert_eq!(state.profile_health.len(), state.profiles.len());
+    assert_eq!(state.health.statuses().count(), state.profiles.len());
     for (id, profile) in &state.profiles {
+        let beside = state.health.profile(*id).expect("each profile is beside its endpoints' health");
+        assert!(Arc::ptr_eq(profile, beside));
         assert_eq!(profile.id, *id);
         assert_eq!(state.profile_ids.get(&profile.name), Some(id));
         assert_eq!(state.owners.get(&profile.full_name.tree_key()), Some(id));
@@ -178,7 +181,7 @@ fn check_health(state: &State) {
             statuses.push(status);
         }
         let status = profile_status(profile.enabled, statuses);
-        assert_eq!(state.profile_health[&profile.id].status, status);
+        assert_eq!(state.health.status(profile.id).unwrap().status, status);
     }
     check_histories(state);
 }
@@ -198,7 +201,7 @@ fn check_histories(state: &State) {
     for ((profile, subject), to) in last {
         let present = match subject {
             Some(id) => state.health.get(&id).map(|health| health.status.as_str()),
-            None => state.profile_health.get(&profile).map(|health| health.status.as_str()),
+            None => state.health.status(profile).map(|health| health.status.as_str()),
         };
         assert!(present.is_none_or(|present| present == to.as_str()));
     }

@@ -125,7 +125,7 @@ fn sta_10_what_happens_below_is_seen_above_at_once() {
     for (letter, status) in [('+', "Online"), ('-', "Degraded"), ('+', "Online")] {
         report(&mut cluster, "a1", "low/e1", letter);
         for profile in ["low", "middle", "top"] {
-            let found = cluster.state.profile_health[&id(&cluster, profile)].status;
+            let found = cluster.state.health.status(id(&cluster, profile)).unwrap().status;
             assert_eq!(found.as_str(), status, "{profile} after {letter}");
         }
         let counter = cluster.state.counter;
