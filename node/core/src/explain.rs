@@ -80,7 +80,7 @@ pub fn explain(view: &View, query: &Query, draw: u64) -> Explanation {
     let Collector { zone, profiles, reasons, .. } = collector;
     let client = view
         .state
-        .enclosing_zone(&query.name)
+        .answering_zone(&query.name, query.record_type)
         .map(|zone| explain_client(view, Client::of(query.source, query.subnet, zone)));
     Explanation { zone, client, answer, profiles, reason: reasons.join("; then ") }
 }

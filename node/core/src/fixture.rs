@@ -9,12 +9,13 @@ use std::sync::Arc;
 pub(crate) use arbitrary::{ZONES, arbitrary_client, arbitrary_query, arbitrary_state, arbitrary_target};
 pub(crate) use claims::{check_answer, check_scope, query_of};
 
-use crate::answer::{Query, RecordType};
+use crate::answer::Query;
 use crate::geo::{GeoTable, Locator, RangeMap};
 use crate::health::{EndpointHealth, EndpointStatus, ProfileStatus, Tallies, endpoint_status};
 use crate::model::{
     Caseless, Endpoint, EndpointId, EndpointKind, LogIndex, Monitor, Name, NameServer, Place, Profile,
-    ProfileId, Region, RelativeName, Revision, Routing, Span, Timestamp, Zone, parse_target,
+    ProfileId, RecordSet, RecordType, Region, RelativeName, Revision, Routing, Span, Timestamp, Zone,
+    parse_target,
 };
 use crate::state::{LatencyRow, Plan, ProfileHealth, State, Statuses, View};
 
@@ -137,6 +138,30 @@ pub(crate) fn add_profile(
     set_profile(state, profile);
     set_endpoints(state, id, endpoints);
     id
+}
+
+/// Adds static records or puts others in their place.
+pub(crate) fn set_records(
+    state: &mut State,
+    zone: &str,
+    relative_name: &str,
+    record_type: RecordType,
+    data: &[&[u8]],
+) -> Name {
+    state.counter.0 += 1;
+    let (zone, relative_name) = (name(zone), RelativeName::parse(relative_name).expect(relative_name));
+    let full_name = relative_name.within(&zone).expect("a name that is short enough");
+    let set = RecordSet {
+        zone,
+        relative_name,
+        full_name: full_name.clone(),
+        record_type,
+        ttl: 300,
+        data: data.iter().map(|data| Arc::from(*data)).collect(),
+        revision: state.counter,
+    };
+    state.records.insert(set.key(), Arc::new(set));
+    full_name
 }
 
 /// Changes a profile's own fields.

@@ -3,8 +3,8 @@
 use hickory_server::proto::ProtoError;
 use hickory_server::proto::op::{Edns, Message, OpCode, ResponseCode};
 use hickory_server::proto::rr::rdata::opt::EdnsOption;
-use hickory_server::proto::rr::rdata::{A, AAAA, CNAME, NS, SOA, TXT};
-use hickory_server::proto::rr::{DNSClass, Name, RData, Record};
+use hickory_server::proto::rr::rdata::{A, AAAA, CNAME, NS, NULL, SOA, TXT};
+use hickory_server::proto::rr::{DNSClass, Name, RData, Record, RecordType};
 use hickory_server::proto::serialize::binary::{BinDecodable, BinDecoder, BinEncodable, BinEncoder};
 use waymark_core::answer::{self, Answer, Rcode, RecordData, Soa};
 use waymark_core::model;
@@ -147,8 +147,16 @@ fn encodable(record: &answer::Record) -> Result<Record, ProtoError> {
         RecordData::Cname(target) => RData::CNAME(CNAME(name(target)?)),
         RecordData::Ns(server) => RData::NS(NS(name(server)?)),
         RecordData::Soa(soa) => RData::SOA(start_of_authority(soa)?),
+        RecordData::Opaque { record_type, data } => opaque(*record_type, data),
     };
     Ok(Record::from_rdata(name(&record.name)?, record.ttl, data))
+}
+
+/// Bytes under any type's number, as they are: never compressed (RFC 3597 §4).
+fn opaque(record_type: model::RecordType, data: &[u8]) -> RData {
+    let mut rdata = NULL::new();
+    rdata.anything = data.to_vec();
+    RData::Unknown { code: RecordType::from(record_type.0), rdata }
 }
 
 fn name(name: &model::Name) -> Result<Name, ProtoError> {

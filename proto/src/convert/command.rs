@@ -6,14 +6,17 @@
 use bytes::Bytes;
 use prost_types::FieldMask;
 use waymark_core::model::{
-    AgentRun, Caseless, EndpointId, MemberId, Revision, ServicePatch, Timestamp, Violation, ZonePatch,
+    AgentRun, Caseless, MemberId, Revision, ServicePatch, Timestamp, Violation, ZonePatch,
 };
 use waymark_core::model::{EndpointPatch, ProfilePatch};
-use waymark_core::state::{Action, Command, CommandId, ReportedOutcome};
+use waymark_core::state::{Action, Command, CommandId};
 
 use super::cookies::{found_message, founded, rotate_cookies, rotated_cookies};
-use super::geography::{use_geo, used_geo};
+use super::geography::{override_set, set_override, use_geo, used_geo};
+use super::latency::{update_latency, updated_latency};
 use super::patch::{endpoint_message, joined, profile_message, service_message, zone_message};
+use super::records::{delete_records, records_deleted, records_set, set_records};
+use super::report::{expire_verdicts, expired_verdicts, record_outcomes, recorded_outcomes};
 use super::{Malformed, each, required, wish};
 use crate::admin::v1 as wire;
 use crate::storage::v1 as stored;
@@ -96,6 +99,12 @@ impl From<&Action> for Wish {
             Action::RemoveEndpoint { profile, name, if_revision } => {
                 Self::RemoveEndpoint(removal(profile, name, if_revision))
             }
+            Action::SetRecords { zone, relative_name, record_type, ttl, data, if_revision } => {
+                Self::SetRecords(set_records((zone, relative_name, *record_type), *ttl, data, if_revision))
+            }
+            Action::DeleteRecords { zone, relative_name, record_type, if_revision } => {
+                Self::DeleteRecords(delete_records((zone, relative_name, *record_type), if_revision))
+            }
             Action::RegisterService { name, fields, if_revision } => {
                 Self::RegisterService(service_wish(name, fields, if_revision))
             }
@@ -105,16 +114,9 @@ impl From<&Action> for Wish {
             Action::DeleteService { name, if_revision } => {
                 Self::DeleteService(removal("", name, if_revision))
             }
-            Action::UpdateLatency { set, remove } => Self::UpdateLatency(stored::UpdateLatency {
-                rows: set.iter().map(Into::into).collect(),
-                remove: remove.clone(),
-            }),
+            Action::UpdateLatency { set, remove } => Self::UpdateLatency(update_latency(set, remove)),
             Action::UseGeo { digest, if_revision } => Self::UseGeo(use_geo(*digest, if_revision)),
-            Action::SetGeoOverride { network, place } => Self::SetGeoOverride(wire::GeoOverride {
-                network: network.clone(),
-                place: place.clone(),
-                revision: 0,
-            }),
+            Action::SetGeoOverride { network, place } => Self::SetGeoOverride(set_override(network, place)),
             Action::DeleteGeoOverride { network, if_revision } => {
                 Self::DeleteGeoOverride(removal("", network, if_revision))
             }
@@ -158,22 +160,6 @@ fn open_session(
         run: run.0,
         version: version.to_owned(),
         member: member.0,
-    }
-}
-
-fn record_outcomes(agent: &Caseless, run: AgentRun, outcomes: &[ReportedOutcome]) -> stored::RecordOutcomes {
-    stored::RecordOutcomes {
-        agent: agent.to_string(),
-        run: run.0,
-        outcomes: outcomes.iter().map(Into::into).collect(),
-    }
-}
-
-fn expire_verdicts(agent: &Caseless, session: Revision, endpoints: &[EndpointId]) -> stored::ExpireVerdicts {
-    stored::ExpireVerdicts {
-        agent: agent.to_string(),
-        session: session.0,
-        endpoints: endpoints.iter().map(|endpoint| endpoint.0).collect(),
     }
 }
 
@@ -286,6 +272,8 @@ impl TryFrom<Wish> for Action {
                 let endpoint = required("update_endpoint.endpoint", endpoint)?;
                 readable(wish::update_endpoint(profile, endpoint, Some(&required_mask(mask)?), if_revision))
             }
+            Wish::SetRecords(message) => records_set(message),
+            Wish::DeleteRecords(message) => records_deleted(message),
             Wish::RegisterService(stored::ServiceWish { service, mask, if_revision }) => {
                 let service = required("register_service.service", service)?;
                 readable(wish::register_service(service, Some(&required_mask(mask)?), if_revision))
@@ -296,13 +284,9 @@ impl TryFrom<Wish> for Action {
             Wish::DeleteService(removal) => {
                 Ok(removal_of(removal, |name, if_revision| Self::DeleteService { name, if_revision }))
             }
-            Wish::UpdateLatency(stored::UpdateLatency { rows, remove }) => {
-                Ok(Self::UpdateLatency { set: rows.into_iter().map(Into::into).collect(), remove })
-            }
+            Wish::UpdateLatency(message) => Ok(updated_latency(message)),
             Wish::UseGeo(choice) => used_geo(choice),
-            Wish::SetGeoOverride(wire::GeoOverride { network, place, revision: _ }) => {
-                Ok(Self::SetGeoOverride { network, place })
-            }
+            Wish::SetGeoOverride(message) => Ok(override_set(message)),
             Wish::DeleteGeoOverride(removal) => Ok(removal_of(removal, |network, if_revision| {
                 Self::DeleteGeoOverride { network, if_revision }
             })),
@@ -339,21 +323,6 @@ fn opened_session(session: stored::OpenSession) -> Action {
     Action::OpenSession { agent, region, run: AgentRun(run), version, member: MemberId(member) }
 }
 
-fn recorded_outcomes(record: stored::RecordOutcomes) -> Result<Action, Malformed> {
-    let stored::RecordOutcomes { agent, run, outcomes } = record;
-    let (agent, run) = (Caseless::new(&agent), AgentRun(run));
-    Ok(Action::RecordOutcomes { agent, run, outcomes: each(outcomes)? })
-}
-
-fn expired_verdicts(silence: stored::ExpireVerdicts) -> Action {
-    let stored::ExpireVerdicts { agent, session, endpoints } = silence;
-    Action::ExpireVerdicts {
-        agent: Caseless::new(&agent),
-        session: Revision(session),
-        endpoints: endpoints.into_iter().map(EndpointId).collect(),
-    }
-}
-
 fn removal_of(removal: stored::Removal, action: impl FnOnce(String, Option<Revision>) -> Action) -> Action {
     let stored::Removal { parent: _, name, if_revision } = removal;
     action(name, if_revision.map(Revision))
@@ -366,32 +335,4 @@ fn required_mask(mask: Option<FieldMask>) -> Result<FieldMask, Malformed> {
 
 fn readable(action: Result<Action, Vec<Violation>>) -> Result<Action, Malformed> {
     action.map_err(|violations| Malformed::new("command.action", joined(&violations)))
-}
-
-impl From<&ReportedOutcome> for stored::ReportedOutcome {
-    fn from(reported: &ReportedOutcome) -> Self {
-        let ReportedOutcome { endpoint, check, sequence, age_ms, outcome } = *reported;
-        Self {
-            endpoint: endpoint.0,
-            sequence,
-            age_ms,
-            outcome: Some(outcome.into()),
-            check_revision: check.0,
-        }
-    }
-}
-
-impl TryFrom<stored::ReportedOutcome> for ReportedOutcome {
-    type Error = Malformed;
-
-    fn try_from(message: stored::ReportedOutcome) -> Result<Self, Malformed> {
-        let stored::ReportedOutcome { endpoint, sequence, age_ms, outcome, check_revision } = message;
-        Ok(Self {
-            endpoint: EndpointId(endpoint),
-            check: Revision(check_revision),
-            sequence,
-            age_ms,
-            outcome: required("outcome", outcome)?.try_into()?,
-        })
-    }
 }

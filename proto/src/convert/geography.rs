@@ -24,6 +24,15 @@ pub(super) fn stored_override(message: wire::GeoOverride) -> Result<(Network, Pl
     Ok((network, PlaceOverride { place, revision: Revision(revision) }))
 }
 
+pub(super) fn set_override(network: &str, place: &str) -> wire::GeoOverride {
+    wire::GeoOverride { network: network.to_owned(), place: place.to_owned(), revision: 0 }
+}
+
+pub(super) fn override_set(message: wire::GeoOverride) -> Action {
+    let wire::GeoOverride { network, place, revision: _ } = message;
+    Action::SetGeoOverride { network, place }
+}
+
 /// Nothing for a cluster that never chose, so that an old snapshot and a new one of the same state are alike.
 pub(super) fn choice_message(geography: &Geography) -> Option<stored::GeoTableChoice> {
     let Geography { table, revision, overrides: _ } = geography;

@@ -12,6 +12,7 @@ use waymark_core::state::{Past, ProfileHealth, Replaced};
 use super::geography::{digest_bytes, override_message, stored_digest, stored_override};
 use super::health::{health_message, stored_health};
 use super::profile::stored_profile;
+use super::records::{no_record_set, replaced_no_record_set, replaced_record_set};
 use super::{Malformed, number, parsed, required};
 use crate::admin::v1 as wire;
 use crate::storage::v1 as stored;
@@ -73,6 +74,8 @@ fn kind(replaced: &Replaced) -> Kind {
         Replaced::Status(id, None) => Kind::NoStatus(id.0),
         Replaced::Health(id, Some(health)) => Kind::Health(health_message(*id, health)),
         Replaced::Health(id, None) => Kind::NoHealth(id.0),
+        Replaced::Records(_, _, Some(set)) => Kind::RecordSet(set.as_ref().into()),
+        Replaced::Records(name, record_type, None) => Kind::NoRecordSet(no_record_set(name, *record_type)),
         Replaced::Service(_, Some(service)) => Kind::Service(service.as_ref().into()),
         Replaced::Service(name, None) => Kind::NoService(name.to_string()),
         Replaced::Region(_, Some(region)) => Kind::Region(region.as_ref().into()),
@@ -113,6 +116,8 @@ fn replaced_of(kind: Kind) -> Result<Replaced, Malformed> {
             Replaced::Health(endpoint, Some(Arc::new(health)))
         }
         Kind::NoHealth(id) => Replaced::Health(EndpointId(id), None),
+        Kind::RecordSet(set) => replaced_record_set(set)?,
+        Kind::NoRecordSet(name) => replaced_no_record_set(name)?,
         Kind::Service(service) => {
             let service = Service::try_from(service)?;
             Replaced::Service(service.name.clone(), Some(Arc::new(service)))

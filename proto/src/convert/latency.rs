@@ -1,10 +1,11 @@
 //! Rows of the latency table.
 
 use waymark_core::model::Caseless;
-use waymark_core::state::{LatencyRow, LatencyRowDraft};
+use waymark_core::state::{Action, LatencyRow, LatencyRowDraft};
 
 use super::Malformed;
 use crate::admin::v1 as wire;
+use crate::storage::v1 as stored;
 
 impl From<&LatencyRow> for wire::LatencyRow {
     fn from(row: &LatencyRow) -> Self {
@@ -51,4 +52,13 @@ impl TryFrom<wire::LatencyRow> for LatencyRow {
         latencies.sort();
         Ok(Self { network, latencies })
     }
+}
+
+pub(super) fn update_latency(set: &[LatencyRowDraft], remove: &[String]) -> stored::UpdateLatency {
+    stored::UpdateLatency { rows: set.iter().map(Into::into).collect(), remove: remove.to_vec() }
+}
+
+pub(super) fn updated_latency(message: stored::UpdateLatency) -> Action {
+    let stored::UpdateLatency { rows, remove } = message;
+    Action::UpdateLatency { set: rows.into_iter().map(Into::into).collect(), remove }
 }

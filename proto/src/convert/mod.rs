@@ -15,7 +15,9 @@ mod latency;
 mod mask;
 mod patch;
 mod profile;
+mod records;
 mod reply;
+mod report;
 mod resources;
 mod snapshot;
 #[cfg(test)]

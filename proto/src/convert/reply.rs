@@ -9,8 +9,18 @@ use crate::storage::v1::command_reply::Kind;
 use crate::storage::v1::rejected::Kind as Rejected;
 
 /// Core's nouns are words that live for ever; on the wire they are text.
-const NOUNS: [&str; 9] =
-    ["zone", "profile", "endpoint", "service", "region", "agent", "cluster", "geo table", "geo override"];
+const NOUNS: [&str; 10] = [
+    "record set",
+    "zone",
+    "profile",
+    "endpoint",
+    "service",
+    "region",
+    "agent",
+    "cluster",
+    "geo table",
+    "geo override",
+];
 
 impl From<&Violation> for stored::Violation {
     fn from(violation: &Violation) -> Self {

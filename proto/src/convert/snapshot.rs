@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use waymark_core::health::ProfileStatus;
-use waymark_core::model::{Agent, ProfileId, Region, Revision, Service, Timestamp, Zone};
+use waymark_core::model::{Agent, ProfileId, RecordSet, Region, Revision, Service, Timestamp, Zone};
 use waymark_core::state::{CommandId, Event, History, ProfileHealth, Remembered, State};
 
 use super::command::{request_id, request_id_bytes};
@@ -47,6 +47,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         profiles,
         profile_ids: _,
         owners: _,
+        records,
         services,
         references: _,
         latency,
@@ -61,6 +62,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         remembered_order: _,
     } = state;
     let zones = zones.values().map(|zone| Kind::Zone(zone.as_ref().into()));
+    let records = records.values().map(|set| Kind::RecordSet(set.as_ref().into()));
     let services = services.values().map(|service| Kind::Service(service.as_ref().into()));
     let rows = latency.rows.iter().map(|(_, row)| Kind::LatencyRow(row.as_ref().into()));
     let table = (latency.revision != Revision::default()).then(|| {
@@ -86,6 +88,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
     let events = events.values().map(|event| Kind::Event(event.as_ref().into()));
     let replies = remembered.iter().map(|(id, remembered)| Kind::Reply(reply_message(*id, remembered)));
     zones
+        .chain(records)
         .chain(regions)
         .chain(rows)
         .chain(table)
@@ -142,6 +145,10 @@ impl StateBuilder {
             Kind::Zone(zone) => {
                 let zone = Zone::try_from(zone)?;
                 fresh("zone.name", self.state.zones.insert(zone.name.clone(), Arc::new(zone)))
+            }
+            Kind::RecordSet(set) => {
+                let set = RecordSet::try_from(set)?;
+                fresh("record_set", self.state.records.insert(set.key(), Arc::new(set)))
             }
             Kind::Service(service) => {
                 let service = Service::try_from(service)?;
@@ -225,12 +232,16 @@ impl StateBuilder {
         fresh("reply.id", self.state.remembered.insert(id, Arc::new(Remembered { order, reply })))
     }
 
-    /// The state; refuses one whose endpoints and healths do not belong together, or whose
-    /// endpoints stand for what is not there.
+    /// The state; refuses one whose endpoints and healths do not belong together, or whose endpoints stand for what is
+    /// not there, or records in a zone that is not.
     pub fn finish(self) -> Result<State, Malformed> {
         let Self { mut state, endpoints } = self;
         if let Err(name) = state.rebuild_references() {
             return Err(Malformed::new("endpoint", format!("'{name}' is no profile and no service")));
+        }
+        let mut records = state.records.values();
+        if let Some(set) = records.find(|set| !state.zones.contains_key(&set.zone)) {
+            return Err(Malformed::new("record_set.zone", format!("'{}' is no zone", set.zone)));
         }
         let stray = state.health.keys().copied().find(|endpoint| !endpoints.contains(&endpoint.0));
         match stray {

@@ -25,7 +25,7 @@ pub fn decide(view: &View, query: &Query, draw: u64, trace: &mut impl Trace) -> 
     let mut scope = Scope::of(view, query);
     let mut name = query.name.clone();
     for level in 0..=ALIASES_MAX {
-        let Some(zone) = view.state.enclosing_zone(&name) else {
+        let Some(zone) = view.state.answering_zone(&name, query.record_type) else {
             answer = leave(answer, &name, trace);
             break;
         };

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Rcode, Record, RecordData, RecordType, zone_data};
+use super::{Rcode, Record, RecordData, RecordType, static_records, zone_data};
 use crate::model::{Name, Span, Target, Zone};
 use crate::routing::{Absence, Asked, Choice, Client, Trace, choose};
 use crate::state::{Plan, View};
@@ -23,7 +23,7 @@ pub(super) enum Found {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookup<'a> {
     pub(super) view: &'a View,
-    /// The closest zone around the name.
+    /// The zone that answers: the closest around the name, but for DS at a nested zone's.
     pub(super) zone: &'a Zone,
     pub(super) name: &'a Name,
     pub(super) record_type: RecordType,
@@ -36,13 +36,16 @@ pub(super) struct Lookup<'a> {
 }
 
 impl<'a> Lookup<'a> {
-    /// Looks the name up; the first row that applies. Names with addresses have no profile (DNS-16).
+    /// Looks the name up; the first row that applies. Names with addresses have no profile (DNS-16), and names with static
+    /// records have neither (DNS-17).
     ///
     /// | name | type | found |
     /// |---|---|---|
     /// | the zone's | SOA, NS | the zone's record or records |
+    /// | a nested zone's | DS | the static records of that type, if any: nothing else of that name is this zone's |
     /// | a name server's with addresses | A, AAAA, ANY | its addresses of that type, if any |
     /// | a profile's | any | what the profile chooses, if anything |
+    /// | with static records | any | the alias, or the records of that type |
     /// | the zone's | ANY | the zone's SOA |
     /// | with anything at or below it | any | nothing, NOERROR: NODATA |
     /// | others | any | nothing, NXDOMAIN |
@@ -55,13 +58,20 @@ impl<'a> Lookup<'a> {
                 trace.reason(|| format!("zone data: the name servers of {}", zone.name));
                 return self.zone_data(zone_data::name_servers(zone), zone_data::glue(zone, self.view));
             }
+            RecordType::DS if !is_apex && self.view.state.zones.contains_key(self.name) => {
+                return self.static_records(trace).unwrap_or_else(|| self.nothing(None, trace));
+            }
             _ => {}
         }
         if let Some(found) = self.name_server(trace) {
             return found;
         }
         let plan = self.view.plan(self.name.as_wire());
-        match plan.map_or(Err(None), |plan| self.profile(plan, trace).map_err(Some)) {
+        let found = match plan {
+            Some(plan) => self.profile(plan, trace).map_err(Some),
+            None => self.static_records(trace).ok_or(None),
+        };
+        match found {
             Ok(found) => found,
             Err(_) if is_apex && self.record_type == RecordType::ANY => self.zone_soa(trace),
             Err(absence) => self.nothing(plan.zip(absence), trace),
@@ -86,6 +96,22 @@ impl<'a> Lookup<'a> {
         }
         trace.reason(|| format!("zone data: the addresses of name server {}", self.name));
         Some(self.zone_data(answers, Vec::new()))
+    }
+
+    /// What the name holds beside profiles and zone data. Types are the same for everybody.
+    fn static_records(self, trace: &mut impl Trace) -> Option<Found> {
+        let set = static_records::answering(self.view.state.record_sets(self.name), self.record_type)?;
+        let answers: Vec<Record> = static_records::records(set).collect();
+        trace.reason(|| {
+            format!("static records: {} of type {} at {}", answers.len(), set.record_type, self.name)
+        });
+        match answers.first().map(|record| &record.data) {
+            Some(RecordData::Cname(target)) => {
+                let (target, reach) = (target.clone(), self.client.everybody());
+                Some(Found::Alias { target, ttl: set.ttl, reach })
+            }
+            _ => Some(self.zone_data(answers, Vec::new())),
+        }
     }
 
     /// What a profile answers with: its endpoints', or a nested one's child's, under its own name and TTL (RTE-12).

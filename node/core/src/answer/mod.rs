@@ -4,6 +4,7 @@ mod decide;
 mod lookup;
 mod record;
 mod scope;
+mod static_records;
 #[cfg(test)]
 mod tests;
 mod zone_data;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
 use crate::model::{Name, Network, RecordType};
 
@@ -56,6 +57,13 @@ pub enum RecordData {
     Ns(Name),
     /// The start of authority.
     Soa(Soa),
+    /// Static data of any other type, as on the wire and uncompressed (DNS-17).
+    Opaque {
+        /// Its type.
+        record_type: RecordType,
+        /// Its bytes.
+        data: Arc<[u8]>,
+    },
 }
 
 impl RecordData {
@@ -67,6 +75,7 @@ impl RecordData {
             Self::Cname(_) => RecordType::CNAME,
             Self::Ns(_) => RecordType::NS,
             Self::Soa(_) => RecordType::SOA,
+            Self::Opaque { record_type, .. } => *record_type,
         }
     }
 }
@@ -80,7 +89,8 @@ impl From<IpAddr> for RecordData {
     }
 }
 
-/// As in a zone file (RFC 1035 §5.1), with names' final dots.
+/// As in a zone file (RFC 1035 §5.1), with names' final dots; what is not understood here as any data can be written
+/// (RFC 3597 §5).
 impl fmt::Display for RecordData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -88,6 +98,12 @@ impl fmt::Display for RecordData {
             Self::Aaaa(address) => address.fmt(f),
             Self::Cname(name) | Self::Ns(name) => write!(f, "{name}."),
             Self::Soa(soa) => soa.fmt(f),
+            Self::Opaque { data, .. } => {
+                write!(f, "\\# {}", data.len())?;
+                let blank = if data.is_empty() { "" } else { " " };
+                f.write_str(blank)?;
+                data.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
         }
     }
 }

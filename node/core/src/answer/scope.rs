@@ -24,7 +24,8 @@ pub(super) struct Scope {
 impl Scope {
     /// That of `query`, before anything is answered.
     pub(super) fn of(view: &View, query: &Query) -> Self {
-        let takes_subnets = || view.state.enclosing_zone(&query.name).is_some_and(|zone| zone.ecs);
+        let zone = || view.state.answering_zone(&query.name, query.record_type);
+        let takes_subnets = || zone().is_some_and(|zone| zone.ecs);
         Self { subnet: query.subnet.filter(|_| takes_subnets()), reach: None }
     }
 

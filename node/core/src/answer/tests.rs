@@ -3,6 +3,7 @@
 mod chains;
 mod names;
 mod properties;
+mod static_records;
 mod zones;
 
 use super::{Answer, RecordData, RecordType, decide};

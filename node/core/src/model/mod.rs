@@ -17,6 +17,7 @@ mod place;
 mod place_set;
 mod point;
 mod profile;
+mod record_set;
 mod record_type;
 mod region;
 mod service;
@@ -42,6 +43,7 @@ pub use place::{Place, PlaceFault};
 pub use place_set::PlaceSet;
 pub use point::Point;
 pub use profile::{Profile, ProfileId, ProfilePatch, RelativeName, Routing, limits as profile_limits};
+pub use record_set::{RecordKey, RecordSet};
 pub use record_type::{RecordType, RecordTypeFault};
 pub use region::Region;
 pub use service::{Service, ServicePatch};
@@ -49,8 +51,8 @@ pub use span::{Span, SpanFault};
 pub use time::{LogIndex, Revision, Timestamp};
 pub use validate::{
     EndpointDraft, NameServerDraft, Surroundings, UnreadMappings, validate_agent, validate_endpoints,
-    validate_name_servers, validate_place_name, validate_profile, validate_region, validate_settings,
-    validate_zone, warn_profile,
+    validate_name_servers, validate_place_name, validate_profile, validate_record_set, validate_region,
+    validate_settings, validate_zone, warn_profile,
 };
 pub use violation::{Violation, Violations, nearest, quote, shorten};
 pub use zone::{NameServer, Zone, ZonePatch};

@@ -73,6 +73,21 @@ impl Name {
         Self(wire.iter().map(|byte| byte.to_ascii_lowercase()).collect())
     }
 
+    /// Reads an uncompressed wire form that nobody has checked, and lowers its case; none unless all of `wire` is one
+    /// name.
+    pub fn read_wire(wire: &[u8]) -> Option<Self> {
+        let mut rest = wire;
+        loop {
+            let (&length, tail) = rest.split_first()?;
+            match usize::from(length) {
+                0 if tail.is_empty() && wire.len() <= Self::WIRE_MAX => return Some(Self::from_wire(wire)),
+                0 => return None,
+                length if length > Self::LABEL_MAX => return None,
+                length => rest = tail.get(length..)?,
+            }
+        }
+    }
+
     /// The lower-cased wire form.
     pub fn as_wire(&self) -> &[u8] {
         &self.0
@@ -239,6 +254,18 @@ mod tests {
         let below = name("x.eu.example.com").tree_key();
         assert!(below.starts_with(&name("eu.example.com").tree_key()));
         assert!(!name("xeu.example.com").tree_key().starts_with(&name("eu.example.com").tree_key()));
+    }
+
+    #[test]
+    fn an_unchecked_wire_form_is_one_name_or_none() {
+        assert_eq!(Name::read_wire(b"\x03Web\x07example\x00"), Some(name("web.example")));
+        assert_eq!(Name::read_wire(b"\x00"), Some(Name::root()));
+        let longest = [[63].as_slice(), &[b'a'; 63]].concat();
+        let long = |labels: usize| [longest.repeat(labels).as_slice(), &[0]].concat();
+        assert!(Name::read_wire(&long(3)).is_some());
+        for wire in [&b""[..], b"\x01", b"\x01a", b"\x00\x00", b"\x01a\x00b", b"\xc0\x0c", &long(4)] {
+            assert_eq!(Name::read_wire(wire), None, "{wire:?}");
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub struct RecordTypeFault {
 }
 
 /// The words that are known; other types are written `TYPE` and their number (RFC 3597 §5).
-const WORDS: [(u16, &str); 24] = [
+const WORDS: [(u16, &str); 26] = [
     (1, "A"),
     (2, "NS"),
     (5, "CNAME"),
@@ -41,6 +41,8 @@ const WORDS: [(u16, &str); 24] = [
     (47, "NSEC"),
     (48, "DNSKEY"),
     (52, "TLSA"),
+    (53, "SMIMEA"),
+    (61, "OPENPGPKEY"),
     (64, "SVCB"),
     (65, "HTTPS"),
     (255, "ANY"),
@@ -59,6 +61,8 @@ impl RecordType {
     pub const SOA: Self = Self(6);
     /// IPv6 address.
     pub const AAAA: Self = Self(28);
+    /// The keys of a zone that another one leads to (RFC 4034 §5).
+    pub const DS: Self = Self(43);
     /// Whatever there is (RFC 8482).
     pub const ANY: Self = Self(255);
 }

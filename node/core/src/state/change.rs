@@ -1,7 +1,7 @@
 //! What applying a command did, or why it did nothing.
 
 use super::{EventId, State};
-use crate::model::{Caseless, Name, ProfileId, Revision, Violation};
+use crate::model::{Caseless, Name, ProfileId, RecordType, Revision, Violation};
 
 /// The result of [`super::apply()`].
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub enum Rejection {
     /// There is no such object.
     #[error("there is no {noun} '{name}'{}", .hint.as_ref().map(|h| format!("; did you mean '{h}'?")).unwrap_or_default())]
     NotFound {
-        /// `zone`, `profile`, `endpoint`, `service`, `region`, `agent`, `geo override`.
+        /// `zone`, `profile`, `endpoint`, `record set`, `service`, `region`, `agent`, `geo override`.
         noun: &'static str,
         /// The name that was asked for.
         name: String,
@@ -85,6 +85,8 @@ pub enum Change {
     ProfileRemoved(ProfileId, Name),
     /// Counts, verdicts or statuses of a profile's endpoints are different.
     Health(ProfileId),
+    /// The static records of a name and type are new, different or gone.
+    Records(Name, RecordType),
     /// A service is new, different or gone. The profiles that use it are told of by themselves.
     Service(Caseless),
     /// Rows of the latency table are new, different or gone.

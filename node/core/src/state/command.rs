@@ -1,11 +1,13 @@
 //! The requests that can alter the state. They say what is wished or what was observed, never what the state shall be.
 
+use std::sync::Arc;
+
 use super::{CookieSecret, LatencyRowDraft};
 use crate::geo::GeoDigest;
 use crate::health::Outcome;
 use crate::model::{
-    AgentRun, Caseless, EndpointId, EndpointPatch, LogIndex, MemberId, ProfilePatch, Region, Revision,
-    ServicePatch, Timestamp, ZonePatch,
+    AgentRun, Caseless, EndpointId, EndpointPatch, LogIndex, MemberId, ProfilePatch, RecordType, Region,
+    Revision, ServicePatch, Timestamp, ZonePatch,
 };
 
 /// Marks one wish of one client, so that a retry is carried out once (CLI-4).
@@ -58,7 +60,7 @@ pub enum Action {
         /// Refused unless the zone is at this revision (OBJ-8).
         if_revision: Option<Revision>,
     },
-    /// The end of a zone without profiles.
+    /// The end of a zone in which nothing stands.
     DeleteZone {
         /// Its name.
         name: String,
@@ -123,6 +125,32 @@ pub enum Action {
         /// The endpoint's name.
         name: String,
         /// Refused unless the profile is at this revision.
+        if_revision: Option<Revision>,
+    },
+    /// Static records of a name and type, new or in place of those that there are (DNS-17).
+    SetRecords {
+        /// The zone's name.
+        zone: String,
+        /// Where they stand in the zone: `@`, or one or more labels.
+        relative_name: String,
+        /// Their type.
+        record_type: RecordType,
+        /// Their time to live, in seconds.
+        ttl: u32,
+        /// The data of each as on the wire, uncompressed: text is read before anything is proposed.
+        data: Vec<Arc<[u8]>>,
+        /// Refused unless the set is there and at this revision.
+        if_revision: Option<Revision>,
+    },
+    /// The end of the static records of a name and type.
+    DeleteRecords {
+        /// The zone's name.
+        zone: String,
+        /// Where they stand in the zone.
+        relative_name: String,
+        /// Their type.
+        record_type: RecordType,
+        /// Refused unless the set is at this revision.
         if_revision: Option<Revision>,
     },
     /// A service that is new, and runs, or some of whose fields change.

@@ -13,8 +13,8 @@ use super::{Change, LatencyRow, PlaceOverride, ProfileHealth, State};
 use crate::geo::GeoDigest;
 use crate::health::EndpointHealth;
 use crate::model::{
-    Agent, Caseless, Endpoint, EndpointId, Header, LogIndex, Name, Network, Profile, ProfileId, Region,
-    Revision, Service, Timestamp, Zone,
+    Agent, Caseless, Endpoint, EndpointId, Header, LogIndex, Name, Network, Profile, ProfileId, RecordSet,
+    RecordType, Region, Revision, Service, Timestamp, Zone,
 };
 
 /// What a command replaced: the object as it was, or that there was none.
@@ -28,6 +28,8 @@ pub enum Replaced {
     Status(ProfileId, Option<ProfileHealth>),
     /// An endpoint's health, where its status or a verdict became another. Counts alone are not kept.
     Health(EndpointId, Option<Arc<EndpointHealth>>),
+    /// The static records of a name and type.
+    Records(Name, RecordType, Option<Arc<RecordSet>>),
     /// A service.
     Service(Caseless, Option<Arc<Service>>),
     /// A region.
@@ -58,7 +60,7 @@ impl Replaced {
     pub fn weight(&self) -> usize {
         /// Of an object or a part of one, without what may be long in it.
         const OBJECT: usize = 128;
-        /// Of a place's code or of a range of addresses.
+        /// Of a place's code, of a range of addresses, or of a record beside its data.
         const PLACE: usize = 32;
         /// Of the milliseconds to a region.
         const LATENCY: usize = 16;
@@ -74,6 +76,7 @@ impl Replaced {
                     };
                     headers(&profile.monitor.headers) + profile.endpoints.iter().map(endpoint).sum::<usize>()
                 }
+                Self::Records(_, _, Some(set)) => set.data.iter().map(|data| PLACE + data.len()).sum(),
                 Self::Health(_, Some(health)) => health.tallies.len() * OBJECT,
                 Self::LatencyRow(_, Some(row)) => row.latencies.len() * LATENCY,
                 _ => 0,
@@ -206,6 +209,9 @@ impl State {
             Replaced::Health(id, None) => {
                 self.health.remove(id);
             }
+            Replaced::Records(name, record_type, before) => {
+                put(&mut self.records, &(name.tree_key(), *record_type), before);
+            }
             Replaced::Service(name, before) => put(&mut self.services, name, before),
             Replaced::Region(name, before) => put(&mut self.regions, name, before),
             Replaced::Agent(name, before) => put(&mut self.agents, name, before),
@@ -258,6 +264,10 @@ pub(super) fn replaced(
             Change::Zone(name) => found.push(Replaced::Zone(name.clone(), before.zones.get(name).cloned())),
             Change::Profile(id) | Change::ProfileRemoved(id, _) | Change::Health(id) => {
                 profiles.insert(*id);
+            }
+            Change::Records(name, record_type) => {
+                let old = before.record_set(name, *record_type).cloned();
+                found.push(Replaced::Records(name.clone(), *record_type, old));
             }
             Change::Service(name) => {
                 found.push(Replaced::Service(name.clone(), before.services.get(name).cloned()));

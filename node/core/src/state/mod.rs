@@ -14,6 +14,7 @@ mod record;
 mod references;
 mod resolve;
 mod serves;
+mod static_records;
 mod statuses;
 mod view;
 

@@ -11,7 +11,8 @@ use super::{
 use crate::geo::CloudRegion;
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
 use crate::model::{
-    Agent, Caseless, Name, Point, Profile, ProfileId, Region, Revision, Service, Timestamp, Zone,
+    Agent, Caseless, Name, Point, Profile, ProfileId, RecordKey, RecordSet, Region, Revision, Service,
+    Timestamp, Zone,
 };
 
 /// A profile's status and since when.
@@ -58,6 +59,8 @@ pub struct State {
     pub profile_ids: OrdMap<Caseless, ProfileId>,
     /// Profile numbers by the [`Name::tree_key`] of the name that they answer for.
     pub owners: OrdMap<Arc<[u8]>, ProfileId>,
+    /// Static records by owner and type.
+    pub records: OrdMap<RecordKey, Arc<RecordSet>>,
     /// Services by name.
     pub services: OrdMap<Caseless, Arc<Service>>,
     /// Who stands for whom, derived from the profiles.

@@ -33,8 +33,8 @@ pub struct View {
     distances: OrdMap<Caseless, Arc<Distances>>,
     /// The plan of each profile by its full name, of disabled ones too: `explain` has something to say of them.
     plans: HashMap<Name, Arc<Plan>>,
-    /// The [`Name::tree_key`] of each name that exists: zones, name servers with addresses, profiles that
-    /// [`Plan::exists`] says so of.
+    /// The [`Name::tree_key`] of each name that exists: zones, name servers with addresses, static records, profiles
+    /// that [`Plan::exists`] says so of.
     present: OrdMap<Arc<[u8]>, ()>,
 }
 
@@ -44,7 +44,9 @@ impl View {
     pub fn of(state: State, applied: LogIndex) -> Self {
         let zones = state.zones.keys().cloned().map(Change::Zone);
         let profiles = state.profiles.keys().copied().map(Change::Profile);
-        let changes: Vec<Change> = zones.chain(profiles).chain([Change::Geography]).collect();
+        let records = state.records.values();
+        let records = records.map(|set| Change::Records(set.full_name.clone(), set.record_type));
+        let changes: Vec<Change> = zones.chain(profiles).chain(records).chain([Change::Geography]).collect();
         let view = Self::default().after(state, &changes, applied);
         Self { checks_revision: view.state.counter, ..view }
     }
@@ -211,7 +213,8 @@ impl View {
     fn renew_presence(&mut self, name: &Name) {
         let exists = self.state.zones.contains_key(name)
             || self.plans.get(name).is_some_and(|plan| plan.exists())
-            || !self.name_server_addresses(name).is_empty();
+            || !self.name_server_addresses(name).is_empty()
+            || self.state.record_sets(name).next().is_some();
         let key = name.tree_key();
         match (exists, self.present.contains_key(&key)) {
             (true, false) => self.present.insert(key, ()),
@@ -231,7 +234,7 @@ struct Touched {
     judged: BTreeSet<ProfileId>,
     /// Full names of profiles that were taken away; others may have them now.
     gone: BTreeSet<Name>,
-    /// Names of zones and of their name servers.
+    /// Names of zones, of their name servers and of static records.
     zone_names: BTreeSet<Name>,
     /// Profiles whose checks may be different.
     checked: BTreeSet<ProfileId>,
@@ -249,6 +252,9 @@ impl Touched {
                 Change::Zone(name) => {
                     touched.add_zone(name, before);
                     touched.add_zone(name, after);
+                }
+                Change::Records(name, _) => {
+                    touched.zone_names.insert(name.clone());
                 }
                 Change::Profile(id) => {
                     touched.checked.insert(*id);

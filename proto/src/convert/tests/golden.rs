@@ -18,6 +18,7 @@ use waymark_core::state::{
 use super::golden_events::{events, replies};
 use super::golden_files::{golden, hex};
 use super::golden_routing::{self, add_places};
+use super::records::{self, add_records};
 use crate::convert::{StateBuilder, snapshot_header, snapshot_records};
 use crate::storage::v1 as stored;
 use crate::storage::v1::snapshot_record::Kind;
@@ -236,6 +237,7 @@ fn state() -> State {
         state.remembered_order.insert(order, mark);
     }
     add_places(&mut state);
+    add_records(&mut state);
     state.rebuild_references().unwrap();
     state
 }
@@ -314,8 +316,11 @@ fn health_of(profile: ProfileId) -> EndpointHealth {
 
 #[test]
 fn every_command_of_the_log_is_read_for_ever() {
-    for (name, action) in
-        operators_actions().into_iter().chain(members_actions()).chain(golden_routing::actions())
+    for (name, action) in operators_actions()
+        .into_iter()
+        .chain(members_actions())
+        .chain(golden_routing::actions())
+        .chain(records::actions())
     {
         let id = Some(CommandId(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10));
         let command = Command { id, author: "operator".into(), action };
@@ -342,7 +347,7 @@ fn every_record_of_a_snapshot_is_read_for_ever() {
         builder.add(stored::SnapshotRecord::decode(bytes.as_slice()).unwrap()).unwrap();
         old.push(hex(&bytes));
     }
-    assert_eq!(seen.len(), 15, "a record of each kind: {seen:?}");
+    assert_eq!(seen.len(), 16, "a record of each kind: {seen:?}");
     let read = builder.finish().unwrap();
     assert_eq!(read, state, "the old bytes read as something else");
     let anew: Vec<_> = snapshot_records(&read).map(|record| hex(&record.encode_to_vec())).collect();
@@ -366,5 +371,6 @@ fn record_name(record: &stored::SnapshotRecord) -> &'static str {
         Kind::Past(_) => "past",
         Kind::History(_) => "history",
         Kind::Cookies(_) => "cookies",
+        Kind::RecordSet(_) => "record-set",
     }
 }

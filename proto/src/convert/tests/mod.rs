@@ -8,5 +8,6 @@ mod golden_routing;
 mod kinds;
 mod masks;
 mod places;
+mod records;
 mod round_trip;
 mod wishes;

@@ -83,6 +83,10 @@ fn everything(state: &State) -> (Vec<Replaced>, Vec<Replaced>) {
     for (name, agent) in &state.agents {
         add(Replaced::Agent(name.clone(), Some(agent.clone())), Replaced::Agent(name.clone(), None));
     }
+    for set in state.records.values() {
+        let replaced = |before| Replaced::Records(set.full_name.clone(), set.record_type, before);
+        add(replaced(Some(set.clone())), replaced(None));
+    }
     for (network, row) in state.latency.rows.iter() {
         add(Replaced::LatencyRow(*network, Some(row.clone())), Replaced::LatencyRow(*network, None));
     }

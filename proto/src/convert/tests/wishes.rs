@@ -13,6 +13,7 @@ use waymark_core::state::{
 };
 
 use super::arbitrary::{caseless, expect, headers, outcome, protocol, region, revision, routing, text};
+use super::records;
 
 /// `Clear` stands where a list is empty: that is what an empty list on the wire means.
 fn edit<T: std::fmt::Debug + Clone>(value: impl Strategy<Value = T>) -> impl Strategy<Value = Edit<T>> {
@@ -213,6 +214,7 @@ fn operators_action() -> impl Strategy<Value = Action> {
         region().prop_map(Action::SetRegion),
         (text(), if_revision()).prop_map(|(name, if_revision)| Action::DeleteRegion { name, if_revision }),
         text().prop_map(|name| Action::ForgetAgent { name }),
+        records::action(),
     ]
 }
 

@@ -18,8 +18,10 @@ fn changes(before: &State, after: &State) -> Vec<Change> {
     let gone = before.profiles.values();
     let gone = gone.map(|profile| Change::ProfileRemoved(profile.id, profile.full_name.clone()));
     let profiles = after.profiles.keys().copied().map(Change::Profile);
+    let records = before.records.values().chain(after.records.values());
+    let records = records.map(|set| Change::Records(set.full_name.clone(), set.record_type));
     let regions = before.regions.keys().chain(after.regions.keys()).cloned().map(Change::Region);
-    profiles.chain(gone).chain(zones).chain(regions).chain([Change::Latency]).collect()
+    profiles.chain(gone).chain(zones).chain(records).chain(regions).chain([Change::Latency]).collect()
 }
 
 proptest! {
@@ -58,7 +60,7 @@ proptest! {
         };
         if let [soa] = answer.authority.as_slice() {
             prop_assert!(last.is_none_or(|record| record.data.record_type() == RecordType::CNAME));
-            prop_assert_eq!(&soa.name, &state.enclosing_zone(&end).expect("a zone of ours").name);
+            prop_assert_eq!(&soa.name, &state.answering_zone(&end, query.record_type).expect("a zone of ours").name);
             prop_assert!(soa.ttl <= 30);
         } else {
             prop_assert!(answer.authority.is_empty());

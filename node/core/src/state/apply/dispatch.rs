@@ -1,7 +1,11 @@
 //! From a command to the file that carries it out.
 
+use super::records::Place;
 use super::step::Step;
-use super::{agent, endpoint, geography, latency, outcomes, profile, region, remember, service, zone};
+use super::{
+    agent, endpoint, geography, latency, outcomes, profile, records, region, remember, service, zone,
+};
+use crate::model::Timestamp;
 use crate::state::{Action, Applied, Command, Context, CookieSecret, Rejection, State};
 
 /// Carries `command` out on `state`: a pure function, so that every member comes to the same state.
@@ -44,6 +48,12 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
         Action::RemoveEndpoint { profile, name, if_revision } => {
             endpoint::remove(step, profile, name, *if_revision)
         }
+        Action::SetRecords { zone, relative_name, record_type, ttl, data, if_revision } => {
+            records::set(step, Place { zone, relative_name, record_type }, *ttl, data, *if_revision)
+        }
+        Action::DeleteRecords { zone, relative_name, record_type, if_revision } => {
+            records::delete(step, Place { zone, relative_name, record_type }, *if_revision)
+        }
         Action::RegisterService { name, fields, if_revision } => {
             service::register(step, name, fields, *if_revision)
         }
@@ -75,18 +85,26 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
             Ok(())
         }
         Action::ForgetHistory { before } => {
-            // Whether anything goes is not looked at: the counter must rise on all members or on none.
-            step.state.history.forget(*before);
-            step.mark_changed();
+            forget_history(step, *before);
             Ok(())
         }
         Action::RotateCookies { fresh } => {
-            if step.state.cookies.rotate(*fresh, step.context.at) {
-                step.mark_changed();
-            }
+            rotate_cookies(step, *fresh);
             Ok(())
         }
         Action::ForgetAgent { name } => agent::forget(step, name),
+    }
+}
+
+/// Whether anything goes is not looked at: the counter must rise on all members or on none.
+fn forget_history(step: &mut Step<'_>, before: Timestamp) {
+    step.state.history.forget(before);
+    step.mark_changed();
+}
+
+fn rotate_cookies(step: &mut Step<'_>, fresh: CookieSecret) {
+    if step.state.cookies.rotate(fresh, step.context.at) {
+        step.mark_changed();
     }
 }
 

@@ -6,7 +6,8 @@ use imbl::OrdMap;
 
 use crate::geo::CloudRegion;
 use crate::model::{
-    Agent, Caseless, Endpoint, Name, Profile, Region, Revision, Service, Zone, nearest, quote, shorten,
+    Agent, Caseless, Endpoint, Name, Profile, RecordSet, RecordType, Region, RelativeName, Revision, Service,
+    Zone, nearest, quote, shorten,
 };
 use crate::state::{KnownRegion, Rejection, State};
 
@@ -41,6 +42,26 @@ pub(super) fn endpoint<'a>(profile: &'a Profile, name: &str) -> Result<(usize, &
         let within = |name: &str| format!("{}/{}", profile.name, shorten(name));
         let hint = nearest(name, names).map(within);
         Rejection::NotFound { noun: "endpoint", name: within(name), hint }
+    })
+}
+
+pub(super) fn record_set(
+    state: &State,
+    zone: &Zone,
+    relative_name: &str,
+    record_type: RecordType,
+) -> Result<Arc<RecordSet>, Rejection> {
+    let full = RelativeName::parse(relative_name).and_then(|relative| relative.within(&zone.name));
+    let key = full.as_ref().ok().map(|full| (full.tree_key(), record_type));
+    let found = key.as_ref().and_then(|key| state.records.get(key)).filter(|set| set.zone == zone.name);
+    found.cloned().ok_or_else(|| {
+        let name = full.map_or_else(|_| shorten(relative_name), |full| full.to_string());
+        let name = format!("{name} {record_type}");
+        let near = key.iter().flat_map(|key| near_keys(&state.records, key));
+        let near = near.filter_map(|key| state.records.get(key)).map(|set| set.title());
+        let near: Vec<String> = near.collect();
+        let hint = nearest(&name, near.iter().map(String::as_str)).map(str::to_owned);
+        Rejection::NotFound { noun: "record set", name, hint }
     })
 }
 

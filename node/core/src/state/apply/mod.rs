@@ -13,6 +13,7 @@ mod nesting;
 mod outcomes;
 mod profile;
 mod propagate;
+mod records;
 mod region;
 mod remember;
 mod service;

@@ -8,6 +8,7 @@ mod invariants;
 mod latency;
 mod nesting;
 mod random;
+mod records;
 mod regions;
 mod sessions;
 mod switching;

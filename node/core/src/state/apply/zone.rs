@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::lookup::{check_revision, name_some};
+use super::lookup::check_revision;
 use super::step::Step;
 use super::{lookup, names};
 use crate::model::{
@@ -78,8 +78,7 @@ pub(super) fn delete(
 ) -> Result<(), Rejection> {
     let zone = lookup::zone(&step.state, name)?;
     check_revision("zone", &zone.name, zone.revision, if_revision)?;
-    let profiles = names::profiles_of(&step.state, &zone.name);
-    let by = name_some(profiles.map(|profile| format!("profile '{}'", profile.name)));
+    let by = names::users_of(&step.state, &zone.name);
     if !by.is_empty() {
         return Err(Rejection::InUse { noun: "zone", name: zone.name.to_string(), by });
     }

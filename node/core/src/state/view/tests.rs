@@ -7,9 +7,10 @@ use proptest::sample;
 use super::*;
 use crate::fixture::{
     ZONES, add_profile, arbitrary_target, disable_profile, edit_profile, example_state, name, remove_profile,
-    set_endpoints, set_status, set_zone, view,
+    set_endpoints, set_records, set_status, set_zone, view,
 };
 use crate::health::EndpointStatus::{self, Degraded, Disabled, Inactive, Online, Stopped, Unmonitored};
+use crate::model::RecordType;
 
 impl View {
     /// Fails unless the view, which changes led to, is the one that is built from its state alone; `before` is the view
@@ -39,6 +40,8 @@ enum Step {
     SetEndpoints { nth: usize, endpoints: Vec<(&'static str, EndpointStatus)> },
     SetStatus { nth: usize, status: EndpointStatus },
     RemoveProfile { nth: usize },
+    SetRecords { relative_name: &'static str, record_type: u16 },
+    RemoveRecords { nth: usize },
 }
 
 impl Step {
@@ -82,6 +85,19 @@ impl Step {
                 let full_name = remove_profile(state, id);
                 Change::ProfileRemoved(id, full_name)
             }),
+            Self::SetRecords { relative_name, record_type } => {
+                let record_type = RecordType(*record_type);
+                let full_name = set_records(state, "example.com", relative_name, record_type, &[b"\x00"]);
+                vec![Change::Records(full_name, record_type)]
+            }
+            Self::RemoveRecords { nth } => {
+                let key = state.records.keys().nth(nth % state.records.len().max(1)).cloned();
+                let removed = key.and_then(|key| state.records.remove(&key));
+                removed
+                    .map(|set| Change::Records(set.full_name.clone(), set.record_type))
+                    .into_iter()
+                    .collect()
+            }
         }
     }
 }
@@ -112,6 +128,9 @@ fn arbitrary_step() -> impl Strategy<Value = Step> {
         (any::<usize>(), endpoints()).prop_map(|(nth, endpoints)| Step::SetEndpoints { nth, endpoints }),
         (any::<usize>(), statuses).prop_map(|(nth, status)| Step::SetStatus { nth, status }),
         any::<usize>().prop_map(|nth| Step::RemoveProfile { nth }),
+        (sample::select(&["web", "api.eu", "txt.eu"][..]), 16_u16..18)
+            .prop_map(|(relative_name, record_type)| Step::SetRecords { relative_name, record_type }),
+        any::<usize>().prop_map(|nth| Step::RemoveRecords { nth }),
     ]
 }
 
@@ -124,7 +143,8 @@ fn existing_names(state: &State) -> BTreeSet<Arc<[u8]>> {
     let exists = |profile: &&Arc<Profile>| profile.enabled && profile.endpoints.iter().any(is_enabled);
     let profiles = state.profiles.values().filter(exists);
     let profiles = profiles.map(|profile| profile.full_name.clone());
-    zones.chain(servers).chain(profiles).map(|name| name.tree_key()).collect()
+    let records = state.records.values().map(|set| set.full_name.clone());
+    zones.chain(servers).chain(profiles).chain(records).map(|name| name.tree_key()).collect()
 }
 
 proptest! {

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::health::{judge, profile_status, regional_verdicts};
-use crate::model::{Caseless, Timestamp, Violations, validate_profile, validate_zone};
+use crate::model::{
+    Caseless, RecordType, Timestamp, Violations, validate_profile, validate_record_set, validate_zone,
+};
 use crate::state::{Action, Applied, Change, Command, State, Subject};
 
 /// What one command may have done to the state.
@@ -71,6 +73,7 @@ fn check_history(before: &State, after: &State) {
     assert_eq!(earlier.profile_ids, before.profile_ids);
     assert_eq!(earlier.owners, before.owners);
     assert!(earlier.health.statuses().eq(before.health.statuses()));
+    assert_eq!(earlier.records, before.records);
     assert_eq!(earlier.services, before.services);
     assert_eq!(earlier.references, before.references);
     assert_eq!(earlier.regions, before.regions);
@@ -114,10 +117,14 @@ fn check_events(before: &State, applied: &Applied) {
 pub(super) fn check_state(state: &State) {
     check_indexes(state);
     check_health(state);
+    check_records(state);
     let mut violations = Violations::new();
     let resolve = |endpoint| state.resolve(endpoint);
     state.profiles.values().for_each(|profile| validate_profile(profile, resolve, &mut violations));
     state.zones.values().for_each(|zone| validate_zone(zone, &mut violations));
+    for set in state.records.values() {
+        validate_record_set(set.record_type, set.ttl, &set.data, &mut violations);
+    }
     assert_eq!(violations.into_vec(), [], "what is stored is valid");
     assert!(state.events.len() <= State::EVENTS_MAX);
     assert!(state.remembered.len() <= State::REMEMBERED_MAX);
@@ -150,6 +157,27 @@ fn check_indexes(state: &State) {
     assert_eq!(rebuilt.references, state.references);
     for agent in state.agents.values().filter(|agent| !agent.lost) {
         assert!(state.region(&agent.region).is_some(), "{agent:?}");
+    }
+}
+
+/// DNS-17: every name is a profile's or has static records, an alias stands alone, and DS at nested zones' names in the
+/// zones around them; a name server has its addresses from its zone alone. DNS-2: no zone is older than its records.
+fn check_records(state: &State) {
+    for (key, set) in &state.records {
+        assert_eq!((key, &set.relative_name.within(&set.zone)), (&set.key(), &Ok(set.full_name.clone())));
+        let zone = &state.zones[&set.zone];
+        assert!(set.revision <= zone.revision && zone.revision <= state.counter, "{set:?}");
+        let answering = state.answering_zone(&set.full_name, set.record_type);
+        assert_eq!(answering.map(|zone| &zone.name), Some(&set.zone), "{set:?}");
+        if set.record_type == RecordType::DS {
+            assert!(state.zones.contains_key(&set.full_name) && set.full_name != set.zone, "{set:?}");
+            continue;
+        }
+        assert!(!state.owners.contains_key(&key.0), "{set:?}");
+        let is_alias = set.record_type == RecordType::CNAME;
+        assert!(!is_alias || state.record_sets(&set.full_name).count() == 1 && set.full_name != set.zone);
+        let says_where = is_alias || matches!(set.record_type, RecordType::A | RecordType::AAAA);
+        assert!(!says_where || state.addressing_zone(&set.full_name).is_none(), "{set:?}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod kinds;
 mod monitor;
+mod records;
 
 use std::net::IpAddr;
 
@@ -13,6 +14,7 @@ use crate::fixture::{arbitrary_client, check_answer, check_scope, locator, query
 use crate::model::{MonitorPatch, Network, RecordType, ServicePatch};
 use kinds::{latency_wish, mapping, minima, service_name, service_wish};
 use monitor::{headers, monitor};
+use records::record_wish;
 
 /// One thing that happens. What exists is named by a number, so that most wishes hit something.
 #[derive(Clone, Debug)]
@@ -201,7 +203,7 @@ fn place_wish() -> BoxedStrategy<Action> {
 }
 
 fn happening() -> BoxedStrategy<Happening> {
-    let wish = prop_oneof![1 => zone_wish(), 3 => profile_wish(), 4 => endpoint_wish(), 2 => place_wish(), 1 => service_wish(), 1 => latency_wish()];
+    let wish = prop_oneof![1 => zone_wish(), 3 => profile_wish(), 4 => endpoint_wish(), 2 => place_wish(), 1 => service_wish(), 1 => latency_wish(), 2 => record_wish()];
     let mark = prop::option::weighted(0.3, 0_u8..8);
     let report = (
         any::<u8>(),
@@ -274,11 +276,12 @@ impl Cluster {
         Action::RecordOutcomes { agent, run: AgentRun(run.unwrap_or(current)), outcomes: outcomes.collect() }
     }
 
-    /// Asks every profile for both families, as one client.
+    /// Asks every profile and every owner of static records for both families and more, as one client.
     fn ask(&self, client: (IpAddr, Option<Network>), draw: u64, other: u128) {
-        for profile in self.state.profiles.values() {
-            for record_type in [RecordType::A, RecordType::AAAA] {
-                let query = query_of(&profile.full_name, record_type, client);
+        let profiles = self.state.profiles.values().map(|profile| &profile.full_name);
+        for name in profiles.chain(self.state.records.values().map(|set| &set.full_name)) {
+            for record_type in [1, 28, 16, 43, 255].map(RecordType) {
+                let query = query_of(name, record_type, client);
                 let answer = check_answer(&self.view, &query, draw);
                 check_scope(&self.view, &query, draw, &answer, other);
             }
