@@ -11,6 +11,7 @@ pub mod geo;
 pub mod ingest;
 pub mod publication;
 pub mod raft;
+pub mod record_text;
 pub mod web;
 
 use std::sync::Arc;

@@ -13,7 +13,7 @@ fn chosen(explained: &serde_json::Value) -> String {
 }
 
 /// The moment between two changes: they bear the milliseconds of the leader's clock.
-fn moment() -> String {
+pub(crate) fn moment() -> String {
     let beside = || let_pass(Duration::from_millis(20), "changes are told apart by milliseconds");
     beside();
     let now = jiff::Timestamp::now().round(jiff::Unit::Millisecond).expect("it can be rounded");

@@ -4,5 +4,6 @@ mod geo;
 mod history;
 mod manual;
 mod options;
+mod records;
 mod routing;
 mod terminal;

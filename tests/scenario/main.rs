@@ -5,6 +5,7 @@
 mod arguments;
 mod ask;
 mod perform;
+mod records;
 mod script;
 mod show;
 mod words;

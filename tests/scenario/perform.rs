@@ -9,6 +9,7 @@ use waymark_core::model::{
 use waymark_core::state::{Action, ReportedOutcome};
 
 use crate::arguments::{Arguments, read_duration, read_number, read_switch};
+use crate::records;
 use crate::show;
 use crate::world::World;
 
@@ -37,6 +38,7 @@ pub(crate) fn read(
             zone(&verb, name, arguments)?
         }
         "region" => region(arguments)?,
+        "record" => records::record(arguments)?,
         "profile" => profile(arguments, more)?,
         "endpoint" => endpoint(arguments)?,
         "service" => service(arguments)?,
@@ -243,7 +245,7 @@ fn session(world: &World, agent: &str, arguments: &mut Arguments) -> Result<Revi
     }
 }
 
-fn if_revision(arguments: &mut Arguments) -> Result<Option<Revision>> {
+pub(crate) fn if_revision(arguments: &mut Arguments) -> Result<Option<Revision>> {
     Ok(arguments.number("if-revision")?.map(Revision))
 }
 

@@ -7,6 +7,7 @@
 //! found ID
 //! zone create|update NAME [ns=NAME[=ADDRESS,…] …] [mailbox=M] [ecs=on|off]   zone delete NAME
 //! region set NAME [latitude=E6] [longitude=E6]                          region delete NAME
+//! record set ZONE NAME TYPE DATA … [ttl=300]    record delete ZONE NAME TYPE    DATA: address, alias's target or hex digits
 //! profile create NAME zone=Z [relative-name=NAME] routing=priority …    its endpoints on `+ NAME target=…` lines
 //! profile update NAME [routing=R] [ttl=S] [max-return=N] [enabled=on|off] [protocol=P] [port=N] [path=/] [interval=30s]
 //!     [timeout=10s] [tolerated=3] [recovery=1] [expect=200-299 …] [header='K: V' …]

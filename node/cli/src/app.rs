@@ -15,8 +15,8 @@ use crate::grammar::{self, Cli, DEADLINE_VALUE, Noun};
 use crate::output::{Format, error};
 use crate::session::Session;
 use crate::{
-    agent, cluster, endpoint, events, explain, geo, latency, profile, region, service, simulate, status,
-    version, zone,
+    agent, cluster, endpoint, events, explain, geo, latency, profile, record, region, service, simulate,
+    status, version, zone,
 };
 
 /// Carries out one command line; what it found goes to stdout, what went wrong to stderr.
@@ -122,6 +122,7 @@ fn perform(matches: &ArgMatches) -> Result<String, Failure> {
 async fn dispatch(noun: Noun, session: &Session) -> Result<String, Failure> {
     match noun {
         Noun::Zone(verb) => zone::run(verb, session).await,
+        Noun::Record(verb) => record::run(verb, session).await,
         Noun::Profile(verb) => profile::run(*verb, session).await,
         Noun::Endpoint(verb) => endpoint::run(verb, session).await,
         Noun::Region(verb) => region::run(verb, session).await,

@@ -7,7 +7,8 @@ use clap::{Arg, ArgMatches, Args, Command, CommandFactory, Parser, Subcommand, V
 use crate::flags::duration;
 use crate::output::Format;
 use crate::{
-    agent, cluster, endpoint, events, explain, geo, latency, profile, region, service, simulate, status, zone,
+    agent, cluster, endpoint, events, explain, geo, latency, profile, record, region, service, simulate,
+    status, zone,
 };
 
 /// The operator's command line for a Waymark cluster.
@@ -72,6 +73,9 @@ pub(crate) enum Noun {
     /// DNS zones that the cluster answers for.
     #[command(subcommand)]
     Zone(zone::Verb),
+    /// Static records beside profiles in a zone.
+    #[command(subcommand)]
+    Record(record::Verb),
     /// Names that are answered with one of several endpoints.
     #[command(subcommand)]
     Profile(Box<profile::Verb>),

@@ -16,6 +16,7 @@ mod latency;
 mod monitor;
 mod output;
 mod profile;
+mod record;
 mod region;
 mod service;
 mod session;

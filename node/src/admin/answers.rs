@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tonic::{Request, Response, Status};
-use waymark_core::answer::{Query, Record};
+use waymark_core::answer::{Query, Record, RecordData};
 use waymark_core::explain::{self, explain};
 use waymark_core::geo::{LocatedBy, Location};
 use waymark_core::model::{Name, Network, RecordType, Routing, Timestamp, Violations};
@@ -22,6 +22,7 @@ use super::shown::Shown;
 use super::simulation::{self, Wanted};
 use crate::clock;
 use crate::publication;
+use crate::record_text;
 use waymark_process::chance;
 
 /// The service.
@@ -264,6 +265,9 @@ fn record_message(record: &Record) -> AnswerRecord {
         name: format!("{name}."),
         ttl: *ttl,
         r#type: data.record_type().to_string(),
-        data: data.to_string(),
+        data: match data {
+            RecordData::Opaque { record_type, data } => record_text::show(*record_type, data),
+            known => known.to_string(),
+        },
     }
 }

@@ -21,6 +21,7 @@ mod latencies;
 pub mod limits;
 mod page;
 mod profiles;
+mod records;
 mod regions;
 mod registry;
 mod services;

@@ -7,7 +7,8 @@ use tonic::service::Routes;
 use tonic_health::ServingStatus;
 use waymark_proto::admin::v1::{
     agents_server, answers_server, cluster_server, endpoints_server, events_server, geo_server,
-    latencies_server, profiles_server, regions_server, services_server, statuses_server, zones_server,
+    latencies_server, profiles_server, records_server, regions_server, services_server, statuses_server,
+    zones_server,
 };
 
 use super::agents::AgentsService;
@@ -21,6 +22,7 @@ use super::handles::Handles;
 use super::latencies::LatenciesService;
 use super::limits::{REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Watching};
 use super::profiles::ProfilesService;
+use super::records::RecordsService;
 use super::regions::RegionsService;
 use super::registry::ServicesService;
 use super::statuses::StatusesService;
@@ -29,9 +31,10 @@ use crate::publication::Reader;
 use crate::raft::{HeldTables, LastOutcomes, Membership, Proposer};
 
 /// The names under which `grpc.health.v1` knows the services; the empty one is the member as a whole.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "",
     zones_server::SERVICE_NAME,
+    records_server::SERVICE_NAME,
     profiles_server::SERVICE_NAME,
     endpoints_server::SERVICE_NAME,
     regions_server::SERVICE_NAME,
@@ -72,6 +75,7 @@ pub(super) async fn with_handles(handles: Handles, stopping: CancellationToken) 
     let mut routes = Routes::builder();
     routes
         .add_service(limited!(zones_server::ZonesServer<_>, ZonesService))
+        .add_service(limited!(records_server::RecordsServer<_>, RecordsService))
         .add_service(limited!(profiles_server::ProfilesServer<_>, ProfilesService))
         .add_service(limited!(endpoints_server::EndpointsServer<_>, EndpointsService))
         .add_service(limited!(services_server::ServicesServer<_>, ServicesService))

@@ -94,6 +94,7 @@ impl zones_server::Zones for ZonesService {
     }
 }
 
-fn zone_name(text: &str, field: &str, violations: &mut Violations) -> Option<Name> {
+/// The name of a zone; one that is none is noted.
+pub(super) fn zone_name(text: &str, field: &str, violations: &mut Violations) -> Option<Name> {
     Name::parse(text).map_err(|fault| violations.add(field, format!("'{text}' {fault}"))).ok()
 }

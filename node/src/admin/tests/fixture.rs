@@ -15,8 +15,8 @@ use waymark_proto::admin::v1::{
     CreateProfileRequest, CreateZoneRequest, Endpoint, Monitor, NameServer, Profile, Routing, WriteOptions,
     WriteResponse, Zone, agents_client::AgentsClient, answers_client::AnswersClient,
     cluster_client::ClusterClient, endpoints_client::EndpointsClient, events_client::EventsClient,
-    profiles_client::ProfilesClient, regions_client::RegionsClient, statuses_client::StatusesClient,
-    zones_client::ZonesClient,
+    profiles_client::ProfilesClient, records_client::RecordsClient, regions_client::RegionsClient,
+    statuses_client::StatusesClient, zones_client::ZonesClient,
 };
 
 use super::super::handles::Handles;
@@ -92,6 +92,7 @@ impl Fixture {
     clients! {
         zones: ZonesClient,
         profiles: ProfilesClient,
+        records: RecordsClient,
         endpoints: EndpointsClient,
         regions: RegionsClient,
         agents: AgentsClient,

@@ -11,6 +11,7 @@ mod members;
 mod profiles;
 mod reads;
 mod real;
+mod records;
 mod regions;
 mod retries;
 mod statuses;

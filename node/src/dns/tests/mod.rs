@@ -8,6 +8,7 @@ mod malformed;
 mod options;
 mod packets;
 mod quic;
+mod records;
 mod sockets;
 mod streams;
 mod subnet;
