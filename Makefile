@@ -3,10 +3,10 @@
 CARGO ?= cargo
 ARGS ?=
 
-.PHONY: help build demo test check fix bench
+.PHONY: help build demo test check fix bench bench-dns
 
 help: ## List the tasks
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
 
 build: ## Build every binary for use (release)
 	$(CARGO) build --release --locked --workspace --bins
@@ -33,3 +33,8 @@ fix: ## Format and mend what the lints can mend
 
 bench: build ## Measure; docs/benchmarks.md says what is printed (ARGS="--only dns" runs a part)
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-bench $(ARGS)
+
+bench-dns: build ## Measure DNS beside gdnsd and Knot, which are installed if this is Debian and they are missing
+	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && ! [ -x /usr/sbin/gdnsd -a -x /usr/sbin/knotd ]; then \
+	apt-get update -qq && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gdnsd knot >/dev/null; fi
+	@$${CARGO_TARGET_DIR:-target}/release/waymark-bench --only dns $(ARGS)

@@ -7,6 +7,7 @@
 mod answers;
 mod change;
 mod cpu;
+mod dns;
 mod echo;
 mod probes;
 mod quantiles;
@@ -29,6 +30,12 @@ struct Arguments {
     /// Echo datagrams on this address until killed: the floor that answers are compared with
     #[arg(long, hide = true, value_name = "ADDR:PORT")]
     echo: Option<std::net::SocketAddr>,
+    /// The same, by the batch
+    #[arg(long, hide = true, value_name = "ADDR:PORT")]
+    floor: Option<std::net::SocketAddr>,
+    /// Names of each kind that DNS is measured with
+    #[arg(long, default_value_t = 1_000)]
+    names: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -45,12 +52,17 @@ enum Part {
     Recovery,
     /// A changed status among few profiles and among many
     Scale,
+    /// A DNS answer beside gdnsd, Knot and a batched echo; not measured unless it is asked for
+    Dns,
 }
 
 fn main() {
     let arguments = Arguments::parse();
     if let Some(address) = arguments.echo {
         return echo::serve(address);
+    }
+    if let Some(address) = arguments.floor {
+        return dns::serve_floor(address);
     }
     let wanted = |part| arguments.only.is_empty() || arguments.only.contains(&part);
     let scale = if arguments.quick { 1 } else { 10 };
@@ -72,6 +84,9 @@ fn main() {
     }
     if wanted(Part::Scale) {
         scale::measure(2_000 * scale);
+    }
+    if arguments.only.contains(&Part::Dns) {
+        dns::measure(arguments.names, arguments.quick);
     }
 }
 

@@ -23,6 +23,11 @@ impl Durations {
         self.0.add(&other.0).expect("both have the same bounds");
     }
 
+    /// That quantile in microseconds.
+    pub(crate) fn micros_at(&self, quantile: f64) -> f64 {
+        self.0.value_at_quantile(quantile) as f64
+    }
+
     /// `p50 1.2 ms, p99 3.4 ms`.
     pub(crate) fn summary(&self) -> String {
         let quantile = |quantile| self.0.value_at_quantile(quantile) as f64 / 1_000.0;

@@ -1,12 +1,12 @@
 //! Taking the addresses that DNS is served on, over UDP and TCP on the same port.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use rustix::net::sockopt;
 use socket2::{Domain, Protocol, Socket, Type};
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::net::TcpListener;
 
 use super::bound::Bound;
 use super::counters::Counters;
@@ -140,7 +140,9 @@ fn bind_datagrams(address: SocketAddr) -> io::Result<Vec<UdpSocket>> {
             socket.set_reuse_port(true)?;
             ask_for_room(&socket);
             forgo_path_discovery(&socket, address);
-            UdpSocket::from_std(socket.into())
+            // Its thread waits in the system.
+            socket.set_nonblocking(false)?;
+            Ok(socket.into())
         })
         .collect()
 }

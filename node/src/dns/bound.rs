@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::bind::{BindError, Listener, Sockets};
 use super::counters::Statistics;
+use super::datagram::Clerk;
 use super::door::Door;
 use super::encrypted::{Encrypted, EncryptedSockets};
 use super::places::{Limits, Places};
@@ -69,8 +70,8 @@ impl Bound {
         let mut listeners = JoinSet::new();
         for Sockets { datagrams, streams, .. } in self.sockets {
             for Listener { socket, counters } in datagrams {
-                let responder = answers.responder(counters);
-                listeners.spawn(udp::serve(socket, responder, shutdown.clone()));
+                let (clerk, shutdown) = (Clerk::new(answers.clone(), counters), shutdown.clone());
+                listeners.spawn_blocking(move || udp::serve(&socket, clerk, &shutdown));
             }
             let Listener { socket, counters } = streams;
             let (answers, places, shutdown) = (answers.clone(), places.clone(), shutdown.clone());

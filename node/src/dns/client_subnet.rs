@@ -11,6 +11,9 @@ pub(super) const CODE: u16 = 8;
 /// Family, source prefix length and scope prefix length stand in front of the address.
 const FIXED_LEN: usize = 4;
 
+/// The most that it can be: the fixed part and a whole IPv6 address.
+const LEN_MAX: usize = FIXED_LEN + 16;
+
 /// Where among them the scope stands.
 const SCOPE_AT: usize = 3;
 
@@ -18,14 +21,15 @@ const SCOPE_AT: usize = 3;
 const MAPPED_BITS: u8 = 96;
 
 /// A client subnet as it came.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ClientSubnet {
     /// The client's network; one of no length if the resolver keeps it to itself.
     pub(super) network: Network,
     /// Bits in front of the network's address: 96 for an IPv4-mapped one, else none.
     in_front: u8,
-    /// The option's data.
-    data: Vec<u8>,
+    /// The option's data, and how much of it there is.
+    data: [u8; LEN_MAX],
+    length: usize,
 }
 
 impl ClientSubnet {
@@ -56,15 +60,21 @@ impl ClientSubnet {
         let in_front = if written.to_canonical() == written { 0 } else { MAPPED_BITS };
         let network = Network::around(written, prefix.checked_sub(in_front)?);
         let has_host_bits = network.address() != written.to_canonical();
-        (!has_host_bits).then(|| Self { network, in_front, data: data.to_owned() })
+        (!has_host_bits).then(|| Self { network, in_front, data: padded(data), length: data.len() })
     }
 
     /// The option for the reply: the query's with the scope for which the answer holds.
     pub(super) fn with_scope(&self, scope: u8) -> EdnsOption {
-        let mut data = self.data.clone();
+        let (data, length) = self.scoped(scope);
+        EdnsOption::Unknown(CODE, data[..length].to_vec())
+    }
+
+    /// The same option's data and their length.
+    pub(super) fn scoped(&self, scope: u8) -> ([u8; LEN_MAX], usize) {
+        let mut data = self.data;
         // Nothing narrower than all of IPv4 can be said of a mapped address, unless the answer is for everybody.
         data[SCOPE_AT] = if scope == 0 { 0 } else { self.in_front + scope };
-        EdnsOption::Unknown(CODE, data)
+        (data, self.length)
     }
 }
 

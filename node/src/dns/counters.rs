@@ -33,6 +33,11 @@ pub(super) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
+/// Raises by one a counter that nobody else raises: several times cheaper.
+pub(super) fn count_alone(counter: &AtomicU64) {
+    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
 /// What was counted since the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {

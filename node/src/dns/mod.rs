@@ -17,6 +17,7 @@
 //!   response to what is wrong, over QUIC a handshake holds up all others and a stream the next (DNS-14, DNS-15, DNS-22).
 //! - Each datagram costs a task and a hop through a queue of 32, and a reply that finds the queue full is lost.
 
+mod batch;
 mod bind;
 mod bound;
 mod certificate;
@@ -24,9 +25,11 @@ mod client_subnet;
 mod connection;
 mod cookie;
 mod counters;
+mod datagram;
 mod door;
 mod draws;
 mod encrypted;
+mod fast;
 mod http;
 mod https;
 mod options;

@@ -85,6 +85,11 @@ impl Options {
         !is_stream(transport) || self.keep_alive.is_none_or(|length| matches!(length, 0 | 2))
     }
 
+    /// Is there nothing among them that a reply over UDP answers but client subnet and cookie?
+    pub(super) fn are_usual(&self) -> bool {
+        !self.wants_nsid
+    }
+
     /// The options of the reply, but for client subnet and padding, which depend on the answer.
     pub(super) fn reply(
         &self,

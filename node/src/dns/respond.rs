@@ -17,7 +17,7 @@ use super::write::{Bounds, PAYLOAD_MAX, Reply, write};
 use crate::config::AnswerSettings;
 
 /// What may always be sent over UDP (RFC 1035 §4.2.1).
-const PLAIN_UDP_MAX: u16 = 512;
+pub(super) const PLAIN_UDP_MAX: u16 = 512;
 
 /// What a packet came over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,13 +3,14 @@
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
+
+use waymark_core::state::View;
 
 use super::counters::{Counters, count};
 use super::draws::Draws;
-use super::rate::{Kind, Limiter, Ruling};
+use super::rate::Limiter;
 use super::read::HEADER_LEN;
-use super::respond::{Arrival, Transport, Verdict, cut, respond};
+use super::respond::{Arrival, Transport, Verdict, respond};
 use crate::clock;
 use crate::config::AnswerSettings;
 use crate::publication::Reader;
@@ -22,10 +23,10 @@ const COPIED: u16 = 0x7900;
 /// What every listener of a member answers by; cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Answers {
-    reader: Reader,
-    settings: Arc<AnswerSettings>,
+    pub(super) reader: Reader,
+    pub(super) settings: Arc<AnswerSettings>,
     /// Nothing if the operator wants no limit.
-    limiter: Option<Arc<Limiter>>,
+    pub(super) limiter: Option<Arc<Limiter>>,
 }
 
 impl Answers {
@@ -41,7 +42,7 @@ impl Answers {
     }
 }
 
-/// Answers packets, one after the other.
+/// Answers messages that came over a connection, one after the other.
 #[derive(Debug)]
 pub(super) struct Responder {
     answers: Answers,
@@ -51,37 +52,12 @@ pub(super) struct Responder {
 }
 
 impl Responder {
-    /// Where it counts.
-    pub(super) fn counters(&self) -> &Counters {
-        &self.counters
-    }
-
     /// The reply to `packet`, if it gets one. Each packet is answered from the view of its moment (DNS-23).
     pub(super) fn answer(&mut self, packet: &[u8], transport: Transport, source: IpAddr) -> Option<&[u8]> {
         count(&self.counters.queries);
         let arrival = Arrival { packet, transport, source, draw: self.draws.next(), now_s: now_s() };
-        let Answers { reader, settings, limiter } = &self.answers;
-        let (view, out) = (reader.peek(), &mut self.out);
-        // A broken invariant behind one name must not take all other names off the network.
-        let verdict = catch_unwind(AssertUnwindSafe(|| respond(&view, settings, &arrival, out)))
-            .unwrap_or_else(|_| fail(packet, out));
-        let verdict = match (verdict, limiter.as_deref().filter(|_| transport == Transport::Udp)) {
-            (Verdict::Reply { is_proven: false, .. }, Some(limiter)) => {
-                match limiter.rule(source, Kind::of(out), Instant::now()) {
-                    Ruling::Send => verdict,
-                    Ruling::Cut => {
-                        count(&self.counters.cuts);
-                        cut(settings, &view.state.cookies, &arrival, out)
-                    }
-                    Ruling::Silence => {
-                        count(&self.counters.silences);
-                        return None;
-                    }
-                }
-            }
-            _ => verdict,
-        };
-        match verdict {
+        let Answers { reader, settings, .. } = &self.answers;
+        match respond_safely(&reader.peek(), settings, &arrival, &mut self.out) {
             Verdict::Reply { code, .. } => {
                 self.counters.replies.get(usize::from(code)).map(count);
                 Some(&self.out)
@@ -95,8 +71,19 @@ impl Responder {
 }
 
 /// Seconds since 1970; they wrap, as those of cookies do.
-fn now_s() -> u32 {
+pub(super) fn now_s() -> u32 {
     (clock::now().0 / 1_000) as u32
+}
+
+/// [`respond()`], but that a broken invariant behind one name does not take all other names off the network.
+pub(super) fn respond_safely(
+    view: &View,
+    settings: &AnswerSettings,
+    arrival: &Arrival<'_>,
+    out: &mut Vec<u8>,
+) -> Verdict {
+    catch_unwind(AssertUnwindSafe(|| respond(view, settings, arrival, out)))
+        .unwrap_or_else(|_| fail(arrival.packet, out))
 }
 
 /// SERVFAIL made of nothing but the header: the way out when answering has panicked.

@@ -1,86 +1,90 @@
-//! DNS over datagrams: one task for each socket, one socket for each core, no task for a packet.
+//! DNS over datagrams: one thread for each socket, one socket for each core, no task for a packet.
 
-use std::io;
-use std::net::{SocketAddr, UdpSocket as BlockingSocket};
+use std::net::UdpSocket;
 use std::time::Duration;
 
-use tokio::net::UdpSocket;
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, SockaddrIn, SockaddrIn6};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::counters::count;
-use super::respond::Transport;
-use super::responder::Responder;
+use super::batch::{Address, Batch};
+use super::counters::count_alone;
+use super::datagram::{Clerk, Moment};
+use crate::publication::Reader;
 
-/// The longest datagram there is, so that none is cut and taken for malformed.
-const DATAGRAM_MAX: usize = 65_535;
+/// How long a thread waits for a datagram before it looks whether it is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Datagrams that are answered before other tasks get their turn.
-const BURST_MAX: usize = 64;
-
-/// How long a socket rests after the system failed to hand out or to take a datagram: it would else spin.
+/// How long a socket rests after the system failed to hand out a datagram: it would else spin.
 const REST: Duration = Duration::from_millis(5);
 
-/// Answers what comes to `socket` until `shutdown`, then what it still holds.
-pub(super) async fn serve(socket: UdpSocket, mut responder: Responder, shutdown: CancellationToken) {
-    let mut packet = vec![0; DATAGRAM_MAX];
-    let stopped = shutdown.cancelled();
-    tokio::pin!(stopped);
-    loop {
-        tokio::select! {
-            biased;
-            () = &mut stopped => break,
-            ready = socket.readable() => {
-                if ready.is_err() {
-                    tokio::time::sleep(REST).await;
+/// Answers what comes to `socket`, which waits, until `shutdown`, then what it still holds. Holds its thread meanwhile.
+pub(super) fn serve(socket: &UdpSocket, clerk: Clerk, shutdown: &CancellationToken) {
+    let is_v4 = socket.local_addr().is_ok_and(|address| address.is_ipv4());
+    match is_v4 {
+        true => Window::<SockaddrIn>::new(socket, clerk).serve(shutdown),
+        false => Window::<SockaddrIn6>::new(socket, clerk).serve(shutdown),
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the thread has nothing else to do, and no condition to wait for"
+)]
+fn rest() {
+    std::thread::sleep(REST);
+}
+
+/// A socket and who answers at it.
+struct Window<'s, A> {
+    socket: &'s UdpSocket,
+    reader: Reader,
+    clerk: Clerk,
+    batch: Batch<A>,
+}
+
+impl<'s, A: Address> Window<'s, A> {
+    fn new(socket: &'s UdpSocket, clerk: Clerk) -> Self {
+        Self { socket, reader: clerk.answers.reader.clone(), clerk, batch: Batch::new() }
+    }
+
+    fn serve(mut self, shutdown: &CancellationToken) {
+        // Without it the thread could wait for ever; it is not known to fail.
+        if let Err(error) = set_socket_timeout(self.socket, Timeout::Recv, Some(LOOK_EVERY)) {
+            tracing::error!(%error, "a DNS socket takes no timeout: shutting down may be slow");
+        }
+        while !shutdown.is_cancelled() {
+            match self.batch.receive(self.socket, MsgFlags::MSG_WAITFORONE) {
+                Ok(()) => self.answer(),
+                Err(Errno::EAGAIN | Errno::EINTR) => {}
+                Err(_) => {
+                    count_alone(&self.clerk.counters.failures);
+                    rest();
                 }
             }
         }
-        answer_burst(&socket, &mut packet, &mut responder).await;
+        self.drain();
     }
-    drain(socket, &mut packet, &mut responder).await;
-}
 
-async fn answer_burst(socket: &UdpSocket, packet: &mut [u8], responder: &mut Responder) {
-    for _ in 0..BURST_MAX {
-        let (length, source) = match socket.try_recv_from(packet) {
-            Ok(received) => received,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-            Err(_) => {
-                count(&responder.counters().failures);
-                return tokio::time::sleep(REST).await;
-            }
-        };
-        let Some(reply) = responder.answer(&packet[..length], Transport::Udp, source.ip()) else { continue };
-        // Waits while the send buffer is full: an asker's reply is worth more than the next query.
-        if socket.send_to(reply, source).await.is_err() {
-            count(&responder.counters().failures);
+    /// Answers the batch, all of it from the view of the moment after it came (DNS-23).
+    fn answer(&mut self) {
+        let (clerk, moment) = (&mut self.clerk, Moment::now());
+        let view = self.reader.peek();
+        self.batch.answer(|packet, source, room| clerk.answer(&view, packet, source, &moment, room));
+        let failures = self.batch.send(self.socket);
+        (0..failures).for_each(|_| count_alone(&self.clerk.counters.failures));
+    }
+
+    /// Answers what the socket holds, and lets nothing further in: a socket that is connected to itself takes packets
+    /// from nobody else, so that later queries are refused by the system or go to other members, instead of being lost
+    /// with us (DNS-22).
+    fn drain(&mut self) {
+        if let Ok(own) = self.socket.local_addr() {
+            let _ = self.socket.connect(own);
         }
-    }
-    tokio::task::yield_now().await;
-}
-
-/// Answers what the socket holds, and lets nothing further in: a socket that is connected to itself takes packets from
-/// nobody else, so that later queries are refused by the system or go to other members, instead of being lost with us.
-async fn drain(socket: UdpSocket, packet: &mut [u8], responder: &mut Responder) {
-    if let Ok(own) = socket.local_addr() {
-        let _ = socket.connect(own).await;
-    }
-    // The runtime may not know yet that there is something to read: ask the system itself.
-    let Ok(socket) = socket.into_std() else { return };
-    while let Ok((length, source)) = socket.recv_from(packet) {
-        if let Some(reply) = responder.answer(&packet[..length], Transport::Udp, source.ip())
-            && send(&socket, reply, source).await.is_err()
-        {
-            count(&responder.counters().failures);
-        }
-    }
-}
-
-async fn send(socket: &BlockingSocket, reply: &[u8], target: SocketAddr) -> io::Result<usize> {
-    loop {
-        match socket.send_to(reply, target) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(REST).await,
-            outcome => return outcome,
+        while self.batch.receive(self.socket, MsgFlags::MSG_DONTWAIT).is_ok() {
+            self.answer();
         }
     }
 }

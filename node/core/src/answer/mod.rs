@@ -1,6 +1,7 @@
 //! From a query to records: the zone, the name, the choice, and what a negative answer must say (spec §2).
 
 mod decide;
+mod direct;
 mod lookup;
 mod record;
 mod scope;
@@ -11,4 +12,5 @@ mod zone_data;
 
 pub use crate::model::RecordType;
 pub use decide::{ALIASES_MAX, decide};
+pub use direct::{Direct, decide_directly};
 pub use record::{Answer, Query, Rcode, Record, RecordData, Soa};

@@ -2,6 +2,7 @@
 
 mod answers;
 mod certificates;
+mod differential;
 mod fuzz;
 mod https;
 mod malformed;

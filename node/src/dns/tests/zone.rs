@@ -18,7 +18,7 @@ const ANY: u16 = 255;
 const NS: u16 = 2;
 const SOA: u16 = 6;
 
-fn carry_out(state: &State, action: Action) -> State {
+pub(super) fn carry_out(state: &State, action: Action) -> State {
     let context = Context { index: LogIndex(1), at: Timestamp(0) };
     let applied = apply(state, context, &Command { id: None, author: "operator".to_owned(), action });
     applied.reply.expect("a good command");

@@ -1,0 +1,60 @@
+//! The short way for what is asked most: a profile's own name that is answered by its addresses or by one alias out of our
+//! zones. It decides as [`super::decide()`] does, without an allocation, and leaves the encoding to the caller.
+
+use std::net::IpAddr;
+
+use super::RecordType;
+use crate::model::{Network, Target};
+use crate::routing::{Asked, Choice, Chosen, Client, NoTrace, choose};
+use crate::state::{Plan, View};
+
+/// What a profile's name is answered with.
+#[derive(Clone, Copy, Debug)]
+pub struct Direct<'a> {
+    /// Where the endpoints stand that answer: the profile's plan, or that of a nested one's child.
+    leaf: &'a Plan,
+    chosen: Chosen,
+    /// Time to live of the records in seconds.
+    pub ttl: u32,
+    /// To a query with a client subnet: the prefix of the networks for which the answer holds (DNS-10); `None` if the
+    /// option is not to be answered.
+    pub scope: Option<u8>,
+}
+
+impl<'a> Direct<'a> {
+    /// The answer's targets in their order: one name, or addresses of the type that was asked for.
+    pub fn targets(&self) -> impl Iterator<Item = &'a Target> + '_ {
+        self.chosen.positions().filter_map(|position| self.leaf.endpoints[position].target.as_ref())
+    }
+}
+
+/// Decides on the name with the lower-cased wire form `name`, asked for from `source` with that client subnet and `draw`.
+/// `None` where the answer is not of this simple kind, which says nothing about what it is.
+pub fn decide_directly<'a>(
+    view: &'a View,
+    name: &[u8],
+    record_type: RecordType,
+    source: IpAddr,
+    subnet: Option<Network>,
+    draw: u64,
+) -> Option<Direct<'a>> {
+    // Zone data stands before a profile, ANY is chosen in two steps.
+    if matches!(record_type, RecordType::SOA | RecordType::NS | RecordType::ANY) {
+        return None;
+    }
+    let plan = view.plan(name)?;
+    let zone = view.state.zones.get(&plan.profile.zone)?;
+    let subnet = subnet.filter(|_| zone.ecs);
+    let client = Client::of(source, subnet, zone);
+    let asked = Asked { view, record_type, client, level: 0, draw };
+    let Choice { chosen, reach } = choose(&asked, plan, &mut NoTrace);
+    let (leaf, chosen) = chosen.ok()?;
+    let scope =
+        subnet.map(|subnet| if client.wants_reach { reach.prefix_around(subnet.address()) } else { 0 });
+    let direct = Direct { leaf, chosen, ttl: plan.profile.effective_ttl(), scope };
+    match direct.targets().next()? {
+        // The chain goes on in our own zones.
+        Target::Name(target) if view.state.enclosing_zone(target).is_some() => None,
+        _ => Some(direct),
+    }
+}

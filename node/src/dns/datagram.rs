@@ -1,0 +1,102 @@
+//! One datagram in, one out: the fast way first, the complete one for the rest, and the limit on replies (DNS-19).
+
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use waymark_core::state::View;
+
+use super::counters::{Counters, count_alone};
+use super::draws::Draws;
+use super::fast;
+use super::rate::{Kind, Ruling};
+use super::respond::{Arrival, Transport, Verdict, cut};
+use super::responder::{Answers, now_s, respond_safely};
+
+/// When a batch of datagrams came: nobody needs to know better.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    now: Instant,
+    now_s: u32,
+}
+
+impl Moment {
+    pub(super) fn now() -> Self {
+        Self { now: Instant::now(), now_s: now_s() }
+    }
+}
+
+/// Answers what comes to one socket. Nobody else counts in its counters.
+#[derive(Debug)]
+pub(super) struct Clerk {
+    pub(super) answers: Answers,
+    pub(super) counters: Arc<Counters>,
+    draws: Draws,
+    /// What the complete way has written.
+    written: Vec<u8>,
+}
+
+impl Clerk {
+    pub(super) fn new(answers: Answers, counters: Arc<Counters>) -> Self {
+        Self { answers, counters, draws: Draws::seeded(), written: Vec::new() }
+    }
+
+    /// Writes the reply to `packet` into `out`, which holds the largest that there is over UDP; its length, or `None` if it
+    /// gets none.
+    pub(super) fn answer(
+        &mut self,
+        view: &View,
+        packet: &[u8],
+        source: IpAddr,
+        moment: &Moment,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        count_alone(&self.counters.queries);
+        let (transport, draw) = (Transport::Udp, self.draws.next());
+        let arrival = Arrival { packet, transport, source, draw, now_s: moment.now_s };
+        // What panics here panics in the complete way too, which tells of it.
+        let fast = catch_unwind(AssertUnwindSafe(|| fast::respond(view, &arrival, out))).ok().flatten();
+        let (length, code, is_proven) = match fast {
+            Some(fast::Written { length, is_proven }) => (length, 0, is_proven),
+            None => {
+                let verdict = respond_safely(view, &self.answers.settings, &arrival, &mut self.written);
+                let (code, is_proven) = self.taken(verdict)?;
+                (self.hand_over(out), code, is_proven)
+            }
+        };
+        let limiter = self.answers.limiter.as_deref().filter(|_| !is_proven);
+        let ruling = limiter.map(|limiter| limiter.rule(source, Kind::of(&out[..length]), moment.now));
+        let (length, code) = match ruling {
+            None | Some(Ruling::Send) => (length, code),
+            Some(Ruling::Cut) => {
+                count_alone(&self.counters.cuts);
+                let verdict = cut(&self.answers.settings, &view.state.cookies, &arrival, &mut self.written);
+                let (code, _) = self.taken(verdict)?;
+                (self.hand_over(out), code)
+            }
+            Some(Ruling::Silence) => {
+                count_alone(&self.counters.silences);
+                return None;
+            }
+        };
+        self.counters.replies.get(usize::from(code)).map(count_alone);
+        Some(length)
+    }
+
+    fn taken(&self, verdict: Verdict) -> Option<(u16, bool)> {
+        match verdict {
+            Verdict::Reply { code, is_proven } => Some((code, is_proven)),
+            Verdict::Drop => {
+                count_alone(&self.counters.drops);
+                None
+            }
+        }
+    }
+
+    fn hand_over(&self, out: &mut [u8]) -> usize {
+        let length = self.written.len();
+        out[..length].copy_from_slice(&self.written);
+        length
+    }
+}

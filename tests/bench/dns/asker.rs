@@ -1,0 +1,127 @@
+//! Asks as fast as replies come, with so many queries under way, and measures who answers.
+
+use std::io::{IoSlice, IoSliceMut};
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, sendmmsg};
+
+use crate::cpu;
+use crate::quantiles::Durations;
+
+/// Sockets, each with a batch of queries under way.
+const SOCKETS: usize = 4;
+const BATCH: usize = 32;
+
+/// How long replies are waited for before they count as lost.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// What one run came to.
+pub(super) struct Load {
+    pub(super) cpu_micros: f64,
+    pub(super) user_micros: f64,
+    pub(super) per_second: f64,
+    pub(super) p50_micros: f64,
+    pub(super) p99_micros: f64,
+    pub(super) lost: u64,
+}
+
+/// Asks `packets` in turn for `time`, after a tenth of it to warm up.
+pub(super) fn ask(address: SocketAddr, pid: u32, packets: &[Vec<u8>], time: Duration) -> Load {
+    let mut lines: Vec<Line> =
+        (0..SOCKETS).map(|nth| Line::new(address, nth * packets.len() / SOCKETS)).collect();
+    run(&mut lines, packets, time / 10);
+    for line in &mut lines {
+        (line.replies, line.lost, line.latencies) = (0, 0, Durations::new());
+    }
+    let (before, started) = (cpu::exact(pid), Instant::now());
+    run(&mut lines, packets, time);
+    let (took, used) = (started.elapsed(), cpu::exact(pid) - before);
+    let mut latencies = Durations::new();
+    lines.iter().for_each(|line| latencies.join(&line.latencies));
+    let replies: u64 = lines.iter().map(|line| line.replies).sum();
+    let each = |time: Duration| time.as_secs_f64() * 1e6 / replies.max(1) as f64;
+    Load {
+        cpu_micros: each(used.all),
+        user_micros: each(used.user),
+        per_second: replies as f64 / took.as_secs_f64(),
+        p50_micros: latencies.micros_at(0.5),
+        p99_micros: latencies.micros_at(0.99),
+        lost: lines.iter().map(|line| line.lost).sum(),
+    }
+}
+
+fn run(lines: &mut [Line], packets: &[Vec<u8>], time: Duration) {
+    let end = Instant::now() + time;
+    lines.iter_mut().for_each(|line| line.send(packets));
+    while Instant::now() < end {
+        for line in lines.iter_mut() {
+            line.receive();
+            line.send(packets);
+        }
+    }
+    lines.iter_mut().for_each(Line::receive);
+}
+
+/// A socket with its batch.
+struct Line {
+    socket: UdpSocket,
+    next: usize,
+    sent_at: Instant,
+    outgoing: MultiHeaders<SockaddrIn>,
+    incoming: MultiHeaders<SockaddrIn>,
+    replies: u64,
+    lost: u64,
+    latencies: Durations,
+}
+
+impl Line {
+    fn new(address: SocketAddr, next: usize) -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket can be had on loopback");
+        socket.connect(address).expect("a UDP socket can be connected");
+        socket.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
+        Self {
+            socket,
+            next,
+            sent_at: Instant::now(),
+            outgoing: MultiHeaders::preallocate(BATCH, None),
+            incoming: MultiHeaders::preallocate(BATCH, None),
+            replies: 0,
+            lost: 0,
+            latencies: Durations::new(),
+        }
+    }
+
+    fn send(&mut self, packets: &[Vec<u8>]) {
+        let slices: [_; BATCH] =
+            std::array::from_fn(|nth| [IoSlice::new(&packets[(self.next + nth) % packets.len()])]);
+        self.next = (self.next + BATCH) % packets.len();
+        self.sent_at = Instant::now();
+        let nowhere = [None; BATCH];
+        let fd = self.socket.as_raw_fd();
+        let _ = sendmmsg(fd, &mut self.outgoing, &slices, nowhere, [], MsgFlags::empty());
+    }
+
+    fn receive(&mut self) {
+        let mut missing = BATCH;
+        while missing > 0 {
+            let mut replies = [[0_u8; 1_500]; BATCH];
+            let mut slices = replies.each_mut().map(|reply| [IoSliceMut::new(reply)]);
+            let (fd, flags) = (self.socket.as_raw_fd(), MsgFlags::MSG_WAITFORONE);
+            match recvmmsg(fd, &mut self.incoming, slices.iter_mut().take(missing), flags, None) {
+                Ok(received) => {
+                    let count = received.count();
+                    let latency = self.sent_at.elapsed();
+                    (0..count).for_each(|_| self.latencies.add(latency));
+                    self.replies += count as u64;
+                    missing -= count;
+                }
+                Err(_) => {
+                    self.lost += missing as u64;
+                    return;
+                }
+            }
+        }
+    }
+}

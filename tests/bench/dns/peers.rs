@@ -1,0 +1,150 @@
+//! Other name servers with the same names, where they are installed: gdnsd and Knot, as Debian packages them.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use harness::{eventually, ports};
+
+use super::names::{ALIAS, Kind, NETWORKS, WEIGHTS, ZONE, address, label};
+use super::{Running, SERVER_CORE, Subject};
+
+/// A peer that runs, and its files.
+pub(super) struct Peer {
+    name: &'static str,
+    address: SocketAddr,
+    kinds: Vec<Kind>,
+    process: Running,
+    _dir: tempfile::TempDir,
+}
+
+impl Peer {
+    pub(super) fn subject(&self) -> Subject {
+        let (name, address, kinds) = (self.name.to_owned(), self.address, self.kinds.clone());
+        Subject { name, pid: self.process.0.id(), address, kinds }
+    }
+}
+
+/// Starts those that are installed; says of the others that they are not.
+pub(super) fn start(names: u32) -> Vec<Peer> {
+    let all = [
+        ("gdnsd", "/usr/sbin/gdnsd", gdnsd as Set, Kind::ALL.to_vec()),
+        ("Knot", "/usr/sbin/knotd", knot, vec![Kind::Static, Kind::Alias]),
+    ];
+    all.into_iter()
+        .filter_map(|(name, program, set, kinds)| start_one(name, program, set, kinds, names))
+        .collect()
+}
+
+/// Writes a peer's files into a directory for an address; the arguments to start it with.
+type Set = fn(&Path, SocketAddr, u32) -> Vec<String>;
+
+fn start_one(name: &'static str, program: &str, set: Set, kinds: Vec<Kind>, names: u32) -> Option<Peer> {
+    if !Path::new(program).exists() {
+        eprintln!("{name} is not installed and is not measured");
+        return None;
+    }
+    let dir = tempfile::tempdir().expect("a directory can be made");
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()));
+    let arguments = set(dir.path(), address, names);
+    // Pinned before it starts, so that it has one thread where it goes by the number of cores.
+    let log = fs::File::create(dir.path().join("log")).expect("a file can be made");
+    let child = Command::new("taskset")
+        .args(["-c", &SERVER_CORE.to_string(), program])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().expect("a descriptor can be had"))
+        .stderr(log)
+        .spawn();
+    let process = Running(child.expect("taskset is there"));
+    let first = format!("{}.{ZONE}", label(Kind::Static, 0));
+    eventually(&format!("{name} answers"), || match harness::dns::ask(address, &first, "A") {
+        Ok(reply) if !reply.answers.is_empty() => Ok(()),
+        other => {
+            Err(format!("{other:?}; {}", fs::read_to_string(dir.path().join("log")).unwrap_or_default()))
+        }
+    });
+    Some(Peer { name, address, kinds, process, _dir: dir })
+}
+
+fn zone_file(names: u32, lines: impl Fn(u32) -> String) -> String {
+    let mut zone =
+        format!("@ 3600 SOA ns1 hostmaster 1 3600 600 604800 30\n@ 3600 NS ns1\nns1 3600 A 127.0.0.1\n");
+    (0..names).for_each(|nth| zone.push_str(&lines(nth)));
+    zone
+}
+
+fn plain(nth: u32) -> String {
+    let (plain, alias) = (label(Kind::Static, nth), label(Kind::Alias, nth));
+    format!("{plain} 30 A {}\n{alias} 30 CNAME {ALIAS}.\n", address(nth, 0))
+}
+
+fn gdnsd(dir: &Path, address_of: SocketAddr, names: u32) -> Vec<String> {
+    let mut weighted = String::new();
+    let mut geo = String::new();
+    for nth in 0..names {
+        let each =
+            |which: u32| format!("a{which} = [ {}, {} ]", address(nth, which), WEIGHTS[which as usize]);
+        let addresses = [0, 1, 2].map(each).join(" ");
+        let _ = writeln!(weighted, "      r{nth} => {{ service_types = up multi = false {addresses} }}");
+        let (one, other) = (address(nth, 0), address(nth, 1));
+        let _ = writeln!(
+            geo,
+            "      r{nth} => {{ map => m dcmap => {{ one => {one} other => {other} }} service_types = up }}"
+        );
+    }
+    let [one, other] = NETWORKS;
+    let text = format!(
+        "options => {{
+  listen => {{ {address_of} => {{ udp_threads = 1 tcp_threads = 1 }} }}
+  run_dir = \"{run}\" state_dir = \"{run}\" min_ttl = 1 zones_rfc1035_threads = 1
+}}
+plugins => {{
+  weighted => {{
+    service_types = up
+{weighted}  }}
+  geoip => {{
+    maps => {{ m => {{ datacenters = [ one, other ] nets => {{ {one} = [ one ] {other} = [ other ] }} }} }}
+    resources => {{
+{geo}    }}
+  }}
+}}
+",
+        run = dir.join("run").display()
+    );
+    fs::create_dir_all(dir.join("run")).expect("a directory can be made");
+    fs::create_dir_all(dir.join("zones")).expect("a directory can be made");
+    fs::write(dir.join("config"), text).expect("a file can be written");
+    let zone = zone_file(names, |nth| {
+        let (weighted, geo) = (label(Kind::Weighted, nth), label(Kind::Geo, nth));
+        format!("{}{weighted} 30 DYNA weighted!r{nth}\n{geo} 30 DYNA geoip!r{nth}\n", plain(nth))
+    });
+    fs::write(dir.join("zones").join(ZONE), zone).expect("a file can be written");
+    vec!["-c".to_owned(), dir.display().to_string(), "start".to_owned()]
+}
+
+fn knot(dir: &Path, address_of: SocketAddr, names: u32) -> Vec<String> {
+    fs::write(dir.join("zone"), zone_file(names, plain)).expect("a file can be written");
+    let dir_text = dir.display();
+    let text = format!(
+        "server:
+    rundir: {dir_text}
+    listen: {}@{}
+    udp-workers: 1
+    tcp-workers: 1
+    background-workers: 1
+zone:
+  - domain: {ZONE}
+    file: {dir_text}/zone
+    storage: {dir_text}
+    journal-content: none
+    zonefile-load: whole
+",
+        address_of.ip(),
+        address_of.port()
+    );
+    fs::write(dir.join("knot.conf"), text).expect("a file can be written");
+    vec!["-c".to_owned(), dir.join("knot.conf").display().to_string()]
+}
