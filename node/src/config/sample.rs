@@ -16,8 +16,8 @@ grpc_listen = "127.0.0.1:7400"
 # How other members and agents reach it. Default: http:// and the address above.
 grpc_advertise = "http://127.0.0.1:7400"
 
-# Where DNS is served, over UDP and TCP. Name each address that resolvers use, rather than 0.0.0.0, so that every reply
-# leaves from the address that its query came to.
+# Where DNS is served, over UDP and TCP. 0.0.0.0 and [::] stand for every address of the machine; a reply leaves from the
+# one that its query came to.
 dns_listen = ["127.0.0.1:5300"]
 
 # What version.bind and version.server are told in class CH. Empty: they are refused.

@@ -1,14 +1,16 @@
 //! Datagrams by the batch: one system call takes in what has come, one hands out the replies. Nothing is allocated after the
 //! start.
 
-use std::io::{IoSlice, IoSliceMut};
+use std::io::IoSliceMut;
 use std::net::{IpAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
+use nix::cmsg_space;
 use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrIn, SockaddrIn6, SockaddrLike, recvmmsg, sendmmsg};
+use nix::sys::socket::{MsgFlags, MultiHeaders, recvmmsg};
 
-use super::write::PAYLOAD_MAX;
+use super::address::Address;
+use super::outbox::Outbox;
 
 /// Most datagrams in a batch: beyond it the system call's own cost is lost among the datagrams'.
 pub(super) const BATCH_MAX: usize = 64;
@@ -16,48 +18,33 @@ pub(super) const BATCH_MAX: usize = 64;
 /// Room for a query. A longer one is not read to its end; none that is asked in earnest is.
 pub(super) const QUERY_MAX: usize = 4_096;
 
-/// An address of one family, as the system has it.
-pub(super) trait Address: SockaddrLike + Copy {
-    /// Without the port.
-    fn ip(&self) -> IpAddr;
-}
-
-impl Address for SockaddrIn {
-    fn ip(&self) -> IpAddr {
-        SockaddrIn::ip(self).into()
-    }
-}
-
-impl Address for SockaddrIn6 {
-    fn ip(&self) -> IpAddr {
-        SockaddrIn6::ip(self).into()
-    }
-}
-
-/// Room for one batch. Headers for taking in and for handing out are never exchanged: those for handing out point at
-/// addresses that are long gone.
+/// Room for one batch. Headers for taking in are never used for handing out: those point at addresses that are long gone.
 pub(super) struct Batch<A> {
     incoming: MultiHeaders<A>,
-    outgoing: MultiHeaders<A>,
     queries: Vec<[u8; QUERY_MAX]>,
-    replies: Vec<[u8; PAYLOAD_MAX as usize]>,
-    /// Length and sender of each query.
-    asked: Vec<(usize, Option<A>)>,
-    /// Length and receiver of each reply.
-    told: Vec<usize>,
-    receivers: Vec<Option<A>>,
+    asked: Vec<Asked<A>>,
+    outbox: Outbox<A>,
+    is_bound: bool,
+}
+
+/// A query that came.
+struct Asked<A> {
+    length: usize,
+    sender: Option<A>,
+    /// The address that it came to, where that must be known.
+    reached: Option<IpAddr>,
 }
 
 impl<A: Address> Batch<A> {
-    pub(super) fn new() -> Self {
+    /// For a socket that is bound to an address of the machine, or else to all.
+    pub(super) fn new(is_bound: bool) -> Self {
+        let space = (!is_bound).then(|| cmsg_space!(A::Origin));
         Self {
-            incoming: MultiHeaders::preallocate(BATCH_MAX, None),
-            outgoing: MultiHeaders::preallocate(BATCH_MAX, None),
+            incoming: MultiHeaders::preallocate(BATCH_MAX, space),
             queries: vec![[0; QUERY_MAX]; BATCH_MAX],
-            replies: vec![[0; PAYLOAD_MAX as usize]; BATCH_MAX],
             asked: Vec::with_capacity(BATCH_MAX),
-            told: Vec::with_capacity(BATCH_MAX),
-            receivers: Vec::with_capacity(BATCH_MAX),
+            outbox: Outbox::new(is_bound),
+            is_bound,
         }
     }
 
@@ -66,48 +53,30 @@ impl<A: Address> Batch<A> {
         self.asked.clear();
         let mut slices: [_; BATCH_MAX] = slices_of(&mut self.queries);
         let received = recvmmsg(socket.as_raw_fd(), &mut self.incoming, slices.iter_mut(), flags, None)?;
-        self.asked.extend(received.map(|message| (message.bytes, message.address)));
+        let is_bound = self.is_bound;
+        self.asked.extend(received.map(|message| Asked {
+            length: message.bytes,
+            sender: message.address,
+            reached: if is_bound {
+                None
+            } else {
+                message.cmsgs().ok().and_then(|mut all| all.find_map(|one| A::reached(&one)))
+            },
+        }));
         Ok(())
     }
 
     /// Has `answer` write the reply to each query that was taken in, with who asked, into the room it is given.
     pub(super) fn answer(&mut self, mut answer: impl FnMut(&[u8], IpAddr, &mut [u8]) -> Option<usize>) {
-        self.told.clear();
-        self.receivers.clear();
-        for ((length, sender), query) in self.asked.iter().zip(&self.queries) {
-            let Some(address) = sender else { continue };
-            let room = &mut self.replies[self.told.len()];
-            if let Some(length) = answer(&query[..*length], address.ip(), room) {
-                self.told.push(length);
-                self.receivers.push(*sender);
-            }
+        for (Asked { length, sender, reached }, query) in self.asked.iter().zip(&self.queries) {
+            let Some(sender) = sender else { continue };
+            self.outbox.add(*sender, *reached, |room| answer(&query[..*length], sender.ip(), room));
         }
     }
 
     /// Hands the replies out; waits while the system has no room. Returns how many it would not take.
     pub(super) fn send(&mut self, socket: &UdpSocket) -> u64 {
-        let (mut sent, mut failures) = (0, 0);
-        while sent < self.told.len() {
-            let replies = self.replies[sent..].iter().zip(&self.told[sent..]);
-            let mut slices = [[IoSlice::new(&[])]; BATCH_MAX];
-            for (slice, (reply, length)) in slices.iter_mut().zip(replies) {
-                *slice = [IoSlice::new(&reply[..*length])];
-            }
-            let slices = &slices[..self.told.len() - sent];
-            let receivers = &self.receivers[sent..];
-            let taken =
-                sendmmsg(socket.as_raw_fd(), &mut self.outgoing, slices, receivers, [], MsgFlags::empty());
-            match taken.map(Iterator::count) {
-                Ok(taken) => sent += taken,
-                Err(Errno::EINTR | Errno::EAGAIN) => {}
-                // It is the first that could not go; the others may.
-                Err(_) => {
-                    failures += 1;
-                    sent += 1;
-                }
-            }
-        }
-        failures
+        self.outbox.send(socket)
     }
 }
 

@@ -4,6 +4,8 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::{Ipv4PacketInfo, Ipv6RecvPacketInfo};
 use rustix::net::sockopt;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
@@ -69,9 +71,8 @@ pub(super) struct Sockets {
 /// Takes each of `addresses` over UDP and TCP; port 0 becomes a port that is free over both. From here on queries wait in
 /// the sockets until [`Bound::serve`]. Must be called within a tokio runtime.
 ///
-/// Each socket is bound to the address as it is given, so that a reply leaves from the address that the query came to
-/// (DNS-13). For an unspecified address (`0.0.0.0`, `::`) the system chooses the reply's source by its routes, which is
-/// right only on a machine with one address; a warning says so.
+/// Each socket is bound to the address as it is given. For an unspecified address (`0.0.0.0`, `::`) the system tells of each
+/// datagram which address it came to: a reply leaves from there in either case (DNS-13).
 pub fn bind(addresses: &[SocketAddr]) -> Result<Bound, BindError> {
     bind_with(addresses, Limits::of_process())
 }
@@ -84,12 +85,6 @@ pub(super) fn bind_with(addresses: &[SocketAddr], limits: Limits) -> Result<Boun
 
 impl Sockets {
     fn bind(address: SocketAddr) -> Result<Self, BindError> {
-        if address.ip().is_unspecified() {
-            tracing::warn!(
-                "dns_listen {address} names no address: on a machine with several, a reply may leave from another \
-                 than its query came to; name each one"
-            );
-        }
         let mut tries = if address.port() == 0 { ANY_PORT_TRIES } else { 1 };
         loop {
             tries -= 1;
@@ -140,6 +135,9 @@ fn bind_datagrams(address: SocketAddr) -> io::Result<Vec<UdpSocket>> {
             socket.set_reuse_port(true)?;
             ask_for_room(&socket);
             forgo_path_discovery(&socket, address);
+            if address.ip().is_unspecified() {
+                tell_addresses(&socket, address)?;
+            }
             // Its thread waits in the system.
             socket.set_nonblocking(false)?;
             Ok(socket.into())
@@ -162,6 +160,15 @@ pub(super) fn ask_for_room(socket: &Socket) {
     if sockopt::set_socket_recv_buffer_size_force(socket, RECEIVE_BUFFER).is_err() {
         let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
     }
+}
+
+/// Each datagram is to come with the address that it was sent to.
+fn tell_addresses(socket: &Socket, address: SocketAddr) -> io::Result<()> {
+    match address.is_ipv4() {
+        true => setsockopt(socket, Ipv4PacketInfo, &true)?,
+        false => setsockopt(socket, Ipv6RecvPacketInfo, &true)?,
+    }
+    Ok(())
 }
 
 /// Our replies fit any path, so a forged "too big" must not make the system cut them (RFC 9715). A system without the

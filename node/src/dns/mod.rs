@@ -17,6 +17,7 @@
 //!   response to what is wrong, over QUIC a handshake holds up all others and a stream the next (DNS-14, DNS-15, DNS-22).
 //! - Each datagram costs a task and a hop through a queue of 32, and a reply that finds the queue full is lost.
 
+mod address;
 mod batch;
 mod bind;
 mod bound;
@@ -33,6 +34,7 @@ mod fast;
 mod http;
 mod https;
 mod options;
+mod outbox;
 mod places;
 mod quic;
 mod rate;

@@ -8,7 +8,8 @@ use nix::sys::socket::{MsgFlags, SockaddrIn, SockaddrIn6};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::batch::{Address, Batch};
+use super::address::Address;
+use super::batch::Batch;
 use super::counters::count_alone;
 use super::datagram::{Clerk, Moment};
 use crate::publication::Reader;
@@ -46,7 +47,8 @@ struct Window<'s, A> {
 
 impl<'s, A: Address> Window<'s, A> {
     fn new(socket: &'s UdpSocket, clerk: Clerk) -> Self {
-        Self { socket, reader: clerk.answers.reader.clone(), clerk, batch: Batch::new() }
+        let is_bound = socket.local_addr().is_ok_and(|address| !address.ip().is_unspecified());
+        Self { socket, reader: clerk.answers.reader.clone(), clerk, batch: Batch::new(is_bound) }
     }
 
     fn serve(mut self, shutdown: &CancellationToken) {

@@ -10,6 +10,7 @@ use harness::{eventually, ports};
 
 use super::names::{ALIAS, Kind, NETWORKS, WEIGHTS, ZONE, address, label};
 use super::{Running, SERVER_CORE, Subject};
+use crate::row;
 
 /// A peer that runs, and its files.
 pub(super) struct Peer {
@@ -43,7 +44,7 @@ type Set = fn(&Path, SocketAddr, u32) -> Vec<String>;
 
 fn start_one(name: &'static str, program: &str, set: Set, kinds: Vec<Kind>, names: u32) -> Option<Peer> {
     if !Path::new(program).exists() {
-        eprintln!("{name} is not installed and is not measured");
+        row(name, "not measured", "not installed");
         return None;
     }
     let dir = tempfile::tempdir().expect("a directory can be made");
@@ -71,7 +72,7 @@ fn start_one(name: &'static str, program: &str, set: Set, kinds: Vec<Kind>, name
 
 fn zone_file(names: u32, lines: impl Fn(u32) -> String) -> String {
     let mut zone =
-        format!("@ 3600 SOA ns1 hostmaster 1 3600 600 604800 30\n@ 3600 NS ns1\nns1 3600 A 127.0.0.1\n");
+        "@ 3600 SOA ns1 hostmaster 1 3600 600 604800 30\n@ 3600 NS ns1\nns1 3600 A 127.0.0.1\n".to_owned();
     (0..names).for_each(|nth| zone.push_str(&lines(nth)));
     zone
 }

@@ -42,6 +42,60 @@ async fn dns_13_replies_leave_from_the_address_that_was_asked() {
     door.shut().await;
 }
 
+/// DNS-13: on a socket that is bound to all addresses too, also when a batch came to several.
+#[tokio::test]
+async fn dns_13_replies_leave_from_the_address_that_was_asked_among_all() {
+    for (any, asked) in [("0.0.0.0:0", ["127.0.0.1", "127.0.0.2", "127.3.4.5"]), ("[::]:0", ["::1"; 3])] {
+        let bound = bind(&[any.parse().expect("an address")]).expect("it can be bound");
+        let port = bound.addresses()[0].port();
+        let mut clients = Vec::new();
+        for (nth, address) in (0_u16..).zip(asked.iter().cycle().take(60)) {
+            let client =
+                client((address.parse::<std::net::IpAddr>().expect("an address"), port).into()).await;
+            client.send(&numbered(nth)).await.expect("it can be sent");
+            clients.push(client);
+        }
+        let door = Door::serve(bound, CancellationToken::new());
+        for (nth, client) in (0_u16..).zip(&clients) {
+            assert_eq!(receive(client).await.id, nth, "{any}");
+        }
+        door.shut().await;
+    }
+}
+
+/// Replies to one client that leave as one piece arrive as many, each whole, whatever their sizes.
+#[tokio::test]
+async fn dns_8_a_batch_of_several_clients_and_sizes_arrives_whole() {
+    let bound = bind(&["127.0.0.1:0".parse().expect("an address"), "[::1]:0".parse().expect("an address")])
+        .expect("loopback can be bound");
+    let mut clients = Vec::new();
+    for address in bound.addresses() {
+        for nth in 0..3 {
+            let client = client(address).await;
+            for number in 0..20_u16 {
+                let id = nth * 100 + number;
+                let mut packet = query(&"a".repeat(usize::from(number % 3) + 1));
+                packet[..2].copy_from_slice(&id.to_be_bytes());
+                client.send(&packet).await.expect("it can be sent");
+            }
+            clients.push((client, nth));
+        }
+    }
+    let door = Door::serve(bound, CancellationToken::new());
+    for (client, nth) in &clients {
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..20 {
+            let reply = receive(client).await;
+            assert_eq!((reply.rcode, reply.bytes.len()), (REFUSED, 18 + usize::from(reply.id % 100 % 3) + 1));
+            seen.insert(reply.id);
+        }
+        assert_eq!(seen, (0..20).map(|number| nth * 100 + number).collect());
+    }
+    let counts = door.statistics.counts();
+    assert_eq!((counts.queries, counts.replies[5], counts.failures), (120, 120, 0));
+    door.shut().await;
+}
+
 #[tokio::test]
 async fn dns_13_what_is_dropped_harms_nobody() {
     let door = Door::open();

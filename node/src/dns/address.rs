@@ -1,0 +1,83 @@
+//! Addresses of one family, as the system has them: who sent a datagram, and on a socket that is bound to no address of its
+//! own, which of the machine's addresses it came to, so that the reply leaves from there (DNS-13).
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use nix::libc::{in_addr, in_pktinfo, in6_addr, in6_pktinfo};
+use nix::sys::socket::{ControlMessage, ControlMessageOwned, SockaddrIn, SockaddrIn6, SockaddrLike};
+
+/// A sender's address of one family.
+pub(super) trait Address: SockaddrLike + Copy + PartialEq {
+    /// Where a reply is to leave from, as the system wants it.
+    type Origin;
+
+    /// Without the port.
+    fn ip(&self) -> IpAddr;
+
+    /// A number by which equal senders come together when sorted; others seldom share it.
+    fn key(&self) -> u64;
+
+    /// The address that a datagram came to, if `message` says it.
+    fn reached(message: &ControlMessageOwned) -> Option<IpAddr>;
+
+    /// What has a reply leave from `address`.
+    fn origin(address: IpAddr) -> Option<Self::Origin>;
+
+    /// The same for the system.
+    fn control(origin: &Self::Origin) -> ControlMessage<'_>;
+}
+
+impl Address for SockaddrIn {
+    type Origin = in_pktinfo;
+
+    fn ip(&self) -> IpAddr {
+        SockaddrIn::ip(self).into()
+    }
+
+    fn key(&self) -> u64 {
+        u64::from(u32::from(SockaddrIn::ip(self))) << 16 | u64::from(self.port())
+    }
+
+    fn reached(message: &ControlMessageOwned) -> Option<IpAddr> {
+        let ControlMessageOwned::Ipv4PacketInfo(info) = message else { return None };
+        Some(Ipv4Addr::from(info.ipi_spec_dst.s_addr.to_ne_bytes()).into())
+    }
+
+    fn origin(address: IpAddr) -> Option<Self::Origin> {
+        let IpAddr::V4(address) = address else { return None };
+        let (ipi_spec_dst, none) =
+            (in_addr { s_addr: u32::from_ne_bytes(address.octets()) }, in_addr { s_addr: 0 });
+        Some(in_pktinfo { ipi_ifindex: 0, ipi_spec_dst, ipi_addr: none })
+    }
+
+    fn control(origin: &Self::Origin) -> ControlMessage<'_> {
+        ControlMessage::Ipv4PacketInfo(origin)
+    }
+}
+
+impl Address for SockaddrIn6 {
+    type Origin = in6_pktinfo;
+
+    fn ip(&self) -> IpAddr {
+        SockaddrIn6::ip(self).into()
+    }
+
+    fn key(&self) -> u64 {
+        let bits = u128::from(SockaddrIn6::ip(self));
+        ((bits >> 64) as u64 ^ bits as u64).rotate_left(16) ^ u64::from(self.port())
+    }
+
+    fn reached(message: &ControlMessageOwned) -> Option<IpAddr> {
+        let ControlMessageOwned::Ipv6PacketInfo(info) = message else { return None };
+        Some(Ipv6Addr::from(info.ipi6_addr.s6_addr).into())
+    }
+
+    fn origin(address: IpAddr) -> Option<Self::Origin> {
+        let IpAddr::V6(address) = address else { return None };
+        Some(in6_pktinfo { ipi6_addr: in6_addr { s6_addr: address.octets() }, ipi6_ifindex: 0 })
+    }
+
+    fn control(origin: &Self::Origin) -> ControlMessage<'_> {
+        ControlMessage::Ipv6PacketInfo(origin)
+    }
+}
