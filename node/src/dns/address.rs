@@ -9,7 +9,7 @@ use nix::sys::socket::{ControlMessage, ControlMessageOwned, SockaddrIn, Sockaddr
 /// A sender's address of one family.
 pub(super) trait Address: SockaddrLike + Copy + PartialEq {
     /// Where a reply is to leave from, as the system wants it.
-    type Origin;
+    type Departure;
 
     /// Without the port.
     fn ip(&self) -> IpAddr;
@@ -21,14 +21,14 @@ pub(super) trait Address: SockaddrLike + Copy + PartialEq {
     fn reached(message: &ControlMessageOwned) -> Option<IpAddr>;
 
     /// What has a reply leave from `address`.
-    fn origin(address: IpAddr) -> Option<Self::Origin>;
+    fn departure(address: IpAddr) -> Option<Self::Departure>;
 
     /// The same for the system.
-    fn control(origin: &Self::Origin) -> ControlMessage<'_>;
+    fn control(departure: &Self::Departure) -> ControlMessage<'_>;
 }
 
 impl Address for SockaddrIn {
-    type Origin = in_pktinfo;
+    type Departure = in_pktinfo;
 
     fn ip(&self) -> IpAddr {
         SockaddrIn::ip(self).into()
@@ -43,20 +43,20 @@ impl Address for SockaddrIn {
         Some(Ipv4Addr::from(info.ipi_spec_dst.s_addr.to_ne_bytes()).into())
     }
 
-    fn origin(address: IpAddr) -> Option<Self::Origin> {
+    fn departure(address: IpAddr) -> Option<Self::Departure> {
         let IpAddr::V4(address) = address else { return None };
         let (ipi_spec_dst, none) =
             (in_addr { s_addr: u32::from_ne_bytes(address.octets()) }, in_addr { s_addr: 0 });
         Some(in_pktinfo { ipi_ifindex: 0, ipi_spec_dst, ipi_addr: none })
     }
 
-    fn control(origin: &Self::Origin) -> ControlMessage<'_> {
-        ControlMessage::Ipv4PacketInfo(origin)
+    fn control(departure: &Self::Departure) -> ControlMessage<'_> {
+        ControlMessage::Ipv4PacketInfo(departure)
     }
 }
 
 impl Address for SockaddrIn6 {
-    type Origin = in6_pktinfo;
+    type Departure = in6_pktinfo;
 
     fn ip(&self) -> IpAddr {
         SockaddrIn6::ip(self).into()
@@ -72,12 +72,12 @@ impl Address for SockaddrIn6 {
         Some(Ipv6Addr::from(info.ipi6_addr.s6_addr).into())
     }
 
-    fn origin(address: IpAddr) -> Option<Self::Origin> {
+    fn departure(address: IpAddr) -> Option<Self::Departure> {
         let IpAddr::V6(address) = address else { return None };
         Some(in6_pktinfo { ipi6_addr: in6_addr { s6_addr: address.octets() }, ipi6_ifindex: 0 })
     }
 
-    fn control(origin: &Self::Origin) -> ControlMessage<'_> {
-        ControlMessage::Ipv6PacketInfo(origin)
+    fn control(departure: &Self::Departure) -> ControlMessage<'_> {
+        ControlMessage::Ipv6PacketInfo(departure)
     }
 }

@@ -38,7 +38,7 @@ struct Asked<A> {
 impl<A: Address> Batch<A> {
     /// For a socket that is bound to an address of the machine, or else to all.
     pub(super) fn new(is_bound: bool) -> Self {
-        let space = (!is_bound).then(|| cmsg_space!(A::Origin));
+        let space = (!is_bound).then(|| cmsg_space!(A::Departure));
         Self {
             incoming: MultiHeaders::preallocate(BATCH_MAX, space),
             queries: vec![[0; QUERY_MAX]; BATCH_MAX],

@@ -26,7 +26,7 @@ struct Letter<A> {
     length: usize,
     to: A,
     /// The address that it must leave from, if the socket is bound to all.
-    origin: Option<IpAddr>,
+    departure: Option<IpAddr>,
 }
 
 /// Room for the replies of a batch.
@@ -46,7 +46,7 @@ impl<A: Address> Outbox<A> {
     pub(super) fn new(is_bound: bool) -> Self {
         Self {
             plain: MultiHeaders::preallocate(BATCH_MAX, None),
-            sourced: MultiHeaders::preallocate(BATCH_MAX, Some(cmsg_space!(A::Origin))),
+            sourced: MultiHeaders::preallocate(BATCH_MAX, Some(cmsg_space!(A::Departure))),
             segmented: MultiHeaders::preallocate(BATCH_MAX, Some(cmsg_space!(u16))),
             bytes: vec![[0; PAYLOAD_MAX as usize]; BATCH_MAX],
             letters: Vec::with_capacity(BATCH_MAX),
@@ -54,17 +54,17 @@ impl<A: Address> Outbox<A> {
         }
     }
 
-    /// Takes in the reply that `write` writes, if it does, to `to` and from `origin`; at most [`BATCH_MAX`] until they are
+    /// Takes in the reply that `write` writes, if it does, to `to` and from `departure`; at most [`BATCH_MAX`] until they are
     /// sent.
     pub(super) fn add(
         &mut self,
         to: A,
-        origin: Option<IpAddr>,
+        departure: Option<IpAddr>,
         write: impl FnOnce(&mut [u8]) -> Option<usize>,
     ) {
         let slot = self.letters.len();
         if let Some(length) = self.bytes.get_mut(slot).and_then(|room| write(room)) {
-            self.letters.push(Letter { slot, length, to, origin });
+            self.letters.push(Letter { slot, length, to, departure });
         }
     }
 
@@ -94,10 +94,10 @@ impl<A: Address> Outbox<A> {
 
     /// Hands out the first of `letters` with one call. Returns how many.
     fn send_some(&mut self, socket: &UdpSocket, letters: &[Letter<A>]) -> Result<usize, Errno> {
-        let origin = letters[0].origin;
-        if let Some(origin) = origin.and_then(A::origin) {
-            let alike = run(letters, |one, other| one.origin == other.origin);
-            let control = A::control(&origin);
+        let departure = letters[0].departure;
+        if let Some(departure) = departure.and_then(A::departure) {
+            let alike = run(letters, |one, other| one.departure == other.departure);
+            let control = A::control(&departure);
             return deliver(
                 socket,
                 &mut self.sourced,
