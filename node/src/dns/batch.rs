@@ -9,7 +9,7 @@ use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, MultiHeaders, recvmmsg};
 
-use super::address::Address;
+use super::address::{Address, Reached};
 use super::outbox::Outbox;
 
 /// Most datagrams in a batch: beyond it the system call's own cost is lost among the datagrams'.
@@ -32,7 +32,7 @@ struct Asked<A> {
     length: usize,
     sender: Option<A>,
     /// The address that it came to, where that must be known.
-    reached: Option<IpAddr>,
+    reached: Option<Reached>,
 }
 
 impl<A: Address> Batch<A> {
@@ -69,8 +69,9 @@ impl<A: Address> Batch<A> {
     /// Has `answer` write the reply to each query that was taken in, with who asked, into the room it is given.
     pub(super) fn answer(&mut self, mut answer: impl FnMut(&[u8], IpAddr, &mut [u8]) -> Option<usize>) {
         for (Asked { length, sender, reached }, query) in self.asked.iter().zip(&self.queries) {
-            let Some(sender) = sender else { continue };
-            self.outbox.add(*sender, *reached, |room| answer(&query[..*length], sender.ip(), room));
+            // Port 0 is nobody's: it is forged.
+            let Some(sender) = sender.filter(|sender| sender.port() != 0) else { continue };
+            self.outbox.add(sender, *reached, |room| answer(&query[..*length], sender.ip(), room));
         }
     }
 

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -71,7 +72,18 @@ impl Bound {
         for Sockets { datagrams, streams, .. } in self.sockets {
             for Listener { socket, counters } in datagrams {
                 let (clerk, shutdown) = (Clerk::new(answers.clone(), counters), shutdown.clone());
-                listeners.spawn_blocking(move || udp::serve(&socket, clerk, &shutdown));
+                let (ended, end) = oneshot::channel::<()>();
+                let serve = move || {
+                    udp::serve(&socket, clerk, &shutdown);
+                    drop(ended);
+                };
+                // A thread of its own: the runtime's are for what ends.
+                match std::thread::Builder::new().name("dns-udp".to_owned()).spawn(serve) {
+                    Ok(_) => drop(listeners.spawn(async { drop(end.await) })),
+                    Err(error) => {
+                        tracing::error!(%error, "a DNS listener has no thread: its queries go unanswered")
+                    }
+                }
             }
             let Listener { socket, counters } = streams;
             let (answers, places, shutdown) = (answers.clone(), places.clone(), shutdown.clone());

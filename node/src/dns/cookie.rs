@@ -76,6 +76,11 @@ impl Cookie {
             })
     }
 
+    /// Does it have a server's part of the length of ours?
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self.server, Server::Made(_))
+    }
+
     /// Does it have a server's part?
     pub(super) fn has_server_part(&self) -> bool {
         self.server != Server::Missing

@@ -11,8 +11,8 @@ use super::counters::{Counters, count_alone};
 use super::draws::Draws;
 use super::fast;
 use super::rate::{Kind, Ruling};
-use super::respond::{Arrival, Transport, Verdict, cut};
-use super::responder::{Answers, now_s, respond_safely};
+use super::respond::{Arrival, Transport, Verdict, cut, respond};
+use super::responder::{Answers, fail, now_s};
 
 /// When a batch of datagrams came: nobody needs to know better.
 #[derive(Clone, Copy, Debug)]
@@ -53,20 +53,34 @@ impl Clerk {
         out: &mut [u8],
     ) -> Option<usize> {
         count_alone(&self.counters.queries);
+        let answered = AssertUnwindSafe(|| self.answer_trusting(view, packet, source, moment, out));
+        // A broken invariant behind one name must not take all other names off the network.
+        catch_unwind(answered).unwrap_or_else(|_| {
+            fail(packet, &mut self.written);
+            Some(self.hand_over(out))
+        })
+    }
+
+    fn answer_trusting(
+        &mut self,
+        view: &View,
+        packet: &[u8],
+        source: IpAddr,
+        moment: &Moment,
+        out: &mut [u8],
+    ) -> Option<usize> {
         let (transport, draw) = (Transport::Udp, self.draws.next());
         let arrival = Arrival { packet, transport, source, draw, now_s: moment.now_s };
-        // What panics here panics in the complete way too, which tells of it.
-        let fast = catch_unwind(AssertUnwindSafe(|| fast::respond(view, &arrival, out))).ok().flatten();
-        let (length, code, is_proven) = match fast {
+        let (length, code, is_proven) = match fast::respond(view, &arrival, out) {
             Some(fast::Written { length, is_proven }) => (length, 0, is_proven),
             None => {
-                let verdict = respond_safely(view, &self.answers.settings, &arrival, &mut self.written);
+                let verdict = respond(view, &self.answers.settings, &arrival, &mut self.written);
                 let (code, is_proven) = self.taken(verdict)?;
                 (self.hand_over(out), code, is_proven)
             }
         };
         let limiter = self.answers.limiter.as_deref().filter(|_| !is_proven);
-        let ruling = limiter.map(|limiter| limiter.rule(source, Kind::of(&out[..length]), moment.now));
+        let ruling = limiter.map(|limiter| limiter.rule(source, Kind::of(code, &out[..length]), moment.now));
         let (length, code) = match ruling {
             None | Some(Ruling::Send) => (length, code),
             Some(Ruling::Cut) => {

@@ -7,16 +7,19 @@
 //! | bound to all addresses | in a row from the same address | one call, which says from where (DNS-13) |
 
 use std::io::IoSlice;
-use std::net::{IpAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessage, MsgFlags, MultiHeaders, sendmmsg};
 
-use super::address::Address;
+use super::address::{Address, Reached};
 use super::batch::BATCH_MAX;
 use super::write::PAYLOAD_MAX;
+
+/// The most bytes that the system takes as one piece: a whole datagram's.
+const PIECE_MAX: usize = 65_507;
 
 /// A reply that is ready.
 #[derive(Clone, Copy)]
@@ -26,7 +29,7 @@ struct Letter<A> {
     length: usize,
     to: A,
     /// The address that it must leave from, if the socket is bound to all.
-    departure: Option<IpAddr>,
+    departure: Option<Reached>,
 }
 
 /// Room for the replies of a batch.
@@ -59,7 +62,7 @@ impl<A: Address> Outbox<A> {
     pub(super) fn add(
         &mut self,
         to: A,
-        departure: Option<IpAddr>,
+        departure: Option<Reached>,
         write: impl FnOnce(&mut [u8]) -> Option<usize>,
     ) {
         let slot = self.letters.len();
@@ -115,8 +118,12 @@ impl<A: Address> Outbox<A> {
                 let control = ControlMessage::UdpGsoSegments(&size);
                 let same_client = |one: &Letter<A>, other: &Letter<A>| one.to == other.to;
                 match deliver(socket, &mut self.segmented, &self.bytes, alike, same_client, &[control]) {
-                    // The device or the kernel can't: nothing was sent, and never will be so.
-                    Err(Errno::EIO | Errno::EINVAL) => self.may_segment = false,
+                    // This kernel or these devices can't: nothing was sent, and never will be so.
+                    Err(Errno::EIO | Errno::ENOPROTOOPT) => self.may_segment = false,
+                    // The way to this client can't: its replies leave one by one.
+                    Err(Errno::EINVAL | Errno::EMSGSIZE) => {
+                        return deliver(socket, &mut self.plain, &self.bytes, alike, |_, _| false, &[]);
+                    }
                     outcome => return outcome,
                 }
             }
@@ -124,7 +131,7 @@ impl<A: Address> Outbox<A> {
         // Sizes without runs go together, up to the first with one.
         let plain = match self.may_segment {
             true => until_run(letters),
-            false => letters,
+            false => &letters[..run(letters, |one, other| one.departure == other.departure)],
         };
         deliver(socket, &mut self.plain, &self.bytes, plain, |_, _| false, &[])
     }
@@ -143,7 +150,7 @@ fn until_run<A: Address>(letters: &[Letter<A>]) -> &[Letter<A>] {
         Some(at) => {
             let size = letters[at].length;
             let front = letters.iter().take_while(|letter| letter.length != size).count();
-            &letters[..front.max(1)]
+            &letters[..front]
         }
     }
 }
@@ -164,13 +171,20 @@ fn deliver<A: Address>(
     let (mut pieces, mut receivers, mut count) = ([&slices[..0]; BATCH_MAX], [None; BATCH_MAX], 0);
     let mut from = 0;
     while from < letters.len() {
-        let alike =
-            letters[from..].iter().skip(1).take_while(|letter| joins(&letters[from], letter)).count() + 1;
+        let most = PIECE_MAX / letters[from].length.max(1);
+        let alike = letters[from..]
+            .iter()
+            .take(most)
+            .skip(1)
+            .take_while(|letter| joins(&letters[from], letter))
+            .count()
+            + 1;
         (pieces[count], receivers[count]) = (&slices[from..from + alike], Some(letters[from].to));
         from += alike;
         count += 1;
     }
     let (fd, flags) = (socket.as_raw_fd(), MsgFlags::empty());
+    // nix tells how many left by an iterator only; that also copies each header's own address, which nobody looks at.
     let sent = sendmmsg(fd, headers, &pieces[..count], &receivers[..count], control, flags)?.count();
     Ok(pieces[..sent].iter().map(|piece| piece.len()).sum())
 }

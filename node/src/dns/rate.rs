@@ -44,11 +44,9 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// That of a reply.
-    pub(super) fn of(reply: &[u8]) -> Self {
-        const CODE_AT: usize = 3;
+    /// That of a reply with this whole response code.
+    pub(super) fn of(code: u16, reply: &[u8]) -> Self {
         const ANSWERS_AT: usize = 6;
-        let code = reply.get(CODE_AT).map_or(0, |flags| flags & 0xf);
         let has_answers = reply.get(ANSWERS_AT..ANSWERS_AT + 2).is_some_and(|count| count != [0, 0]);
         match code {
             0 if has_answers => Self::Positive,
@@ -95,7 +93,9 @@ impl Limiter {
     }
 
     fn with_exempt(limit: &RateLimit, exempt: Vec<IpNet>) -> Option<Self> {
-        let ticks_per_reply = TICKS_PER_SECOND.checked_div(limit.per_second.into())?.max(1);
+        let per_second = u64::from(limit.per_second);
+        // Rounded up: rather a reply less than one more.
+        let ticks_per_reply = (per_second > 0).then(|| TICKS_PER_SECOND.div_ceil(per_second))?;
         Some(Self {
             sets: std::iter::repeat_with(Set::default).take(SETS).collect(),
             key: (chance::draw(), chance::draw()),
@@ -172,11 +172,11 @@ impl Bucket {
         tag << (TIME_BITS + HELD_BITS) | self.held << TIME_BITS | self.empty_at
     }
 
-    /// How much is in it, in ticks of draining. Times that lie further ahead than a bucket holds lie behind, by the
-    /// other way around.
+    /// How much is in it, in ticks of draining. Listeners' clocks are some ticks apart, so a full bucket may seem
+    /// more than full; times that lie far ahead lie behind, by the other way around.
     fn fill(self, ticks: u64) -> u64 {
         let ahead = self.empty_at.wrapping_sub(ticks) & TIME_MASK;
-        if ahead <= TICKS_PER_SECOND { ahead } else { 0 }
+        if ahead <= 2 * TICKS_PER_SECOND { ahead } else { 0 }
     }
 }
 
@@ -290,6 +290,18 @@ mod tests {
             sent += usize::from(limiter.rule(source, Kind::Positive, limiter.started) == Ruling::Send);
         }
         assert!(sent >= 999, "{sent} of 1,000");
+    }
+
+    /// DNS-19: a listener whose clock is behind another's does not take a full bucket for an empty one.
+    #[test]
+    fn dns_19_clocks_that_are_apart_let_nothing_through() {
+        let limiter = limiter(200, 2);
+        let ahead = limiter.started + Duration::from_secs(5);
+        assert_eq!(rulings(&limiter, "192.0.2.1", Kind::Positive, 200, ahead)[0], 200);
+        for behind in [1, 100, 10_000, 900_000] {
+            let now = ahead - Duration::from_micros(behind);
+            assert_eq!(rulings(&limiter, "192.0.2.1", Kind::Positive, 10, now)[0], 0, "{behind} µs");
+        }
     }
 
     /// The clock of buckets wraps: what was used long ago is empty.

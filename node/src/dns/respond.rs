@@ -104,8 +104,9 @@ pub(super) fn respond_with(
     written.map_or(Verdict::Drop, |code| Verdict::Reply { code: code.into(), is_proven })
 }
 
-/// The reply to a query whose network has had its share (DNS-19), no longer than the query but for a cookie: BADCOOKIE
-/// for an asker that takes part in cookies, who comes back with ours; for others TC, so that they come back over TCP.
+/// The reply to a query whose network has had its share (DNS-19), no longer than the query: what is refused anyway is
+/// refused; an asker with a cookie that is not ours, or not any more, gets BADCOOKIE and one that is; others get TC, so
+/// that they come back over TCP.
 pub(super) fn cut(
     settings: &AnswerSettings,
     secrets: &CookieSecrets,
@@ -113,9 +114,19 @@ pub(super) fn cut(
     out: &mut Vec<u8>,
 ) -> Verdict {
     let Some(mut received) = read(arrival.packet) else { return Verdict::Drop };
-    let cookie = received.options.cookie.take().filter(|_| secrets.current.is_some());
+    let refused = match judge(&received, arrival) {
+        Judged::Refuse(code) => Some(code),
+        _ => None,
+    };
+    let cookie =
+        received.options.cookie.take().filter(|cookie| cookie.is_whole() && secrets.current.is_some());
+    let cookie = cookie.filter(|_| refused.is_none());
+    let reply = match refused {
+        Some(code) => Reply::Code(code),
+        None if cookie.is_some() => Reply::Code(ResponseCode::BADCOOKIE),
+        None => Reply::Cut,
+    };
     received.options = Options::only(cookie);
-    let reply = if cookie.is_some() { Reply::Code(ResponseCode::BADCOOKIE) } else { Reply::Cut };
     let options = received.options.reply(arrival, settings, secrets);
     let bounds = Bounds { transport: arrival.transport, size_max: PLAIN_UDP_MAX };
     let written = write(&received, &reply, &options, bounds, out);

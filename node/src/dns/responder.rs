@@ -4,8 +4,6 @@ use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use waymark_core::state::View;
-
 use super::counters::{Counters, count};
 use super::draws::Draws;
 use super::rate::Limiter;
@@ -57,7 +55,11 @@ impl Responder {
         count(&self.counters.queries);
         let arrival = Arrival { packet, transport, source, draw: self.draws.next(), now_s: now_s() };
         let Answers { reader, settings, .. } = &self.answers;
-        match respond_safely(&reader.peek(), settings, &arrival, &mut self.out) {
+        let (view, out) = (reader.peek(), &mut self.out);
+        // A broken invariant behind one name must not take all other names off the network.
+        let verdict = catch_unwind(AssertUnwindSafe(|| respond(&view, settings, &arrival, out)))
+            .unwrap_or_else(|_| fail(packet, &mut self.out));
+        match verdict {
             Verdict::Reply { code, .. } => {
                 self.counters.replies.get(usize::from(code)).map(count);
                 Some(&self.out)
@@ -75,19 +77,8 @@ pub(super) fn now_s() -> u32 {
     (clock::now().0 / 1_000) as u32
 }
 
-/// [`respond()`], but that a broken invariant behind one name does not take all other names off the network.
-pub(super) fn respond_safely(
-    view: &View,
-    settings: &AnswerSettings,
-    arrival: &Arrival<'_>,
-    out: &mut Vec<u8>,
-) -> Verdict {
-    catch_unwind(AssertUnwindSafe(|| respond(view, settings, arrival, out)))
-        .unwrap_or_else(|_| fail(arrival.packet, out))
-}
-
 /// SERVFAIL made of nothing but the header: the way out when answering has panicked.
-fn fail(packet: &[u8], out: &mut Vec<u8>) -> Verdict {
+pub(super) fn fail(packet: &[u8], out: &mut Vec<u8>) -> Verdict {
     tracing::error!("answering a query failed on a broken invariant; it is told SERVFAIL");
     let Some((&[id_high, id_low, flags_high, _], _)) = packet.split_first_chunk::<4>() else {
         return Verdict::Drop;

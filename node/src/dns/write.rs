@@ -55,26 +55,27 @@ pub(super) fn write(
         Reply::Cut => message.metadata.truncation = true,
         Reply::Chaos(text) => tell(&mut message, text),
     }
-    encode(&message, bounds.size_max, out)?;
-    let is_cut = out.get(2).is_some_and(|flags| flags & TRUNCATED != 0);
+    encode(&message, out)?;
+    // The encoder's own bound would cut what fits: it wants room for each name before it compresses it.
+    let is_cut = out.len() > bounds.size_max.into() || out.get(2).is_some_and(|flags| flags & TRUNCATED != 0);
     if is_cut {
         message = message.truncate();
-        encode(&message, bounds.size_max, out)?;
+        encode(&message, out)?;
     }
     if let Some((edns, padding)) =
         message.edns.as_mut().zip(received.options.padding(bounds.transport, out.len()))
     {
         edns.options_mut().insert(padding);
-        encode(&message, bounds.size_max, out)?;
+        encode(&message, out)?;
     }
     restore_letters(received, out);
     Ok(message.metadata.response_code)
 }
 
-fn encode(message: &Message, size_max: u16, out: &mut Vec<u8>) -> Result<(), ProtoError> {
+fn encode(message: &Message, out: &mut Vec<u8>) -> Result<(), ProtoError> {
     out.clear();
     let mut encoder = BinEncoder::new(out);
-    encoder.set_max_size(size_max);
+    encoder.set_max_size(u16::MAX);
     message.emit(&mut encoder)
 }
 

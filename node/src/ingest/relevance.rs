@@ -57,10 +57,10 @@ impl<'a> Assigned<'a> {
 /// |---|---|
 /// | on an endpoint that is not assigned, or of another check of it | NotAssigned |
 /// | of class `agent` | Trouble |
+/// | older than a verdict's lifetime | Late |
 /// | not behind the last one of the same run that was counted | Replayed |
 /// | on an endpoint with something still to be committed (`is_unsettled`) | Propose: the count is about to change |
 /// | that would change the count | Propose |
-/// | older than a verdict's lifetime | Late |
 /// | else | Confirm |
 pub(super) fn judge(
     assigned: Option<&Assigned<'_>>,
@@ -71,20 +71,17 @@ pub(super) fn judge(
     let Some(assigned) = assigned.filter(|assigned| assigned.check == outcome.check) else {
         return Relevance::NotAssigned;
     };
-    let is_late = outcome.age_ms > assigned.lifetime_ms;
-    let after = match is_late {
-        true => assigned.tally.and_then(|tally| tally.interrupted(run, outcome.sequence, outcome.outcome)),
-        false => Tally::after(assigned.tally, assigned.patience, run, outcome.sequence, outcome.outcome),
-    };
     let is_counted = |tally: &Tally| tally.run == run && outcome.sequence <= tally.sequence;
     if outcome.outcome.class.success().is_none() {
         Relevance::Trouble
+    } else if outcome.age_ms > assigned.lifetime_ms {
+        Relevance::Late
     } else if assigned.tally.is_some_and(is_counted) {
         Relevance::Replayed
-    } else if is_unsettled || after.is_some() {
+    } else if is_unsettled
+        || Tally::after(assigned.tally, assigned.patience, run, outcome.sequence, outcome.outcome).is_some()
+    {
         Relevance::Propose
-    } else if is_late {
-        Relevance::Late
     } else {
         Relevance::Confirm
     }

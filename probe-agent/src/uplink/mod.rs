@@ -3,7 +3,7 @@
 //! ```text
 //!         connect, Hello          Welcome            Assignment
 //!  wait ─────────────────▶ opening ───────▶ welcomed ───────────▶ serving ──┐
-//!    ▲                        │ 5 s            │ 5 s                        │ heartbeat every 2 s
+//!    ▲                        │ 5 s            │ 3 s                        │ heartbeat every 2 s
 //!    └────── next member ◀────┴────────────────┴────────────────────────────┘ end, error, silence, no acknowledgement
 //! ```
 

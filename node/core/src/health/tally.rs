@@ -80,17 +80,6 @@ impl Tally {
         });
         (!unchanged).then_some(Self { failures, successes, verdict, run, sequence, last: outcome })
     }
-
-    /// The count after an outcome that came too late to count: it turns no verdict, but where it contradicts what is
-    /// being counted, that was not in a row and starts anew. `None` if it changes nothing.
-    pub fn interrupted(&self, run: AgentRun, sequence: u64, outcome: Outcome) -> Option<Self> {
-        let ends_streak = match outcome.class.success()? {
-            true => self.failures > 0 && self.verdict != Some(Verdict::Down),
-            false => self.successes > 0,
-        };
-        let failures = if self.verdict == Some(Verdict::Down) { self.failures } else { 0 };
-        ends_streak.then_some(Self { failures, successes: 0, run, sequence, last: outcome, ..*self })
-    }
 }
 
 #[cfg(test)]
@@ -159,41 +148,6 @@ mod tests {
     fn sta_7_what_changes_nothing_is_none() {
         assert_eq!(story(patience(0, 1), "++?-?-"), "0/0 up, ., ., 1/0 down, ., .");
         assert_eq!(story(patience(0, 1), "??"), "., .");
-    }
-
-    /// STA-1, STA-6: what is late ends what it contradicts and makes no verdict.
-    #[test]
-    fn sta_6_a_late_outcome_only_ends_what_was_not_in_a_row() {
-        let success = Outcome { class: OutcomeClass::Ok, status: Some(200) };
-        let failure = Outcome { class: OutcomeClass::Refused, status: None };
-        let trouble = Outcome { class: OutcomeClass::Agent, status: None };
-        let counted = |failures, successes, verdict| Tally {
-            failures,
-            successes,
-            verdict,
-            run: AgentRun(1),
-            sequence: 6,
-            last: failure,
-        };
-        let (up, down) = (Some(Verdict::Up), Some(Verdict::Down));
-        for (before, late, after) in [
-            (counted(2, 0, up), success, Some((0, 0, up))),
-            (counted(2, 0, None), success, Some((0, 0, None))),
-            (counted(2, 0, up), failure, None),
-            (counted(0, 0, up), failure, None),
-            (counted(0, 0, up), success, None),
-            (counted(4, 0, down), success, None),
-            (counted(4, 2, down), failure, Some((4, 0, down))),
-            (counted(4, 2, down), success, None),
-            (counted(2, 0, up), trouble, None),
-        ] {
-            let found = before.interrupted(AgentRun(2), 9, late);
-            let told = found.map(|tally| (tally.failures, tally.successes, tally.verdict));
-            assert_eq!(told, after, "{before:?} and {late:?}");
-            assert!(
-                found.is_none_or(|tally| (tally.run, tally.sequence, tally.last) == (AgentRun(2), 9, late))
-            );
-        }
     }
 
     #[test]

@@ -38,6 +38,18 @@ fn zone(state: &State, name: &str, ecs: bool) -> State {
 /// A profile of that method with an endpoint for each target, all of them always served, in Europe or America and for one
 /// half of the addresses or the other.
 fn profile(state: &State, zone: &str, name: &str, routing: Routing, targets: &[&str]) -> State {
+    named_profile(state, zone, &format!("{name}-{}", zone.replace('.', "-")), name, routing, targets)
+}
+
+/// The same with another name in the cluster than in the zone.
+fn named_profile(
+    state: &State,
+    zone: &str,
+    own_name: &str,
+    name: &str,
+    routing: Routing,
+    targets: &[&str],
+) -> State {
     let endpoint = |(nth, target): (usize, &&str)| {
         let patch = EndpointPatch {
             target: Edit::Set((*target).to_owned()),
@@ -64,10 +76,14 @@ fn profile(state: &State, zone: &str, name: &str, routing: Routing, targets: &[&
     carry_out(
         state,
         Action::CreateProfile {
-            name: format!("{name}-{}", zone.replace('.', "-")),
+            name: own_name.to_owned(),
             zone: zone.to_owned(),
             relative_name: name.to_owned(),
-            fields: ProfilePatch { routing: Edit::Set(routing), ..ProfilePatch::default() },
+            fields: ProfilePatch {
+                routing: Edit::Set(routing),
+                max_return: if routing == Routing::Multivalue { Edit::Set(8) } else { Edit::Keep },
+                ..ProfilePatch::default()
+            },
             endpoints: targets.iter().enumerate().map(endpoint).collect(),
         },
     )
@@ -112,6 +128,13 @@ fn view() -> (View, Vec<String>) {
             state = profile(&state, zone_name, name, Routing::Priority, &[target]);
             names.push(format!("{name}.{zone_name}"));
         }
+        // Replies to long names come near to what an asker takes.
+        let long = ["a".repeat(60), "b".repeat(60), "c".repeat(50)].join(".");
+        let many: Vec<String> = (1..=9).map(|nth| format!("2001:db8::{nth}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).chain(["192.0.2.1"; 1]).collect();
+        let own_name = format!("long-{}", zone_name.replace('.', "-"));
+        state = named_profile(&state, zone_name, &own_name, &long, Routing::Multivalue, &many);
+        names.push(format!("{long}.{zone_name}"));
         state = profile(&state, zone_name, "empty", Routing::Weighted, &[]);
         names.push(format!("empty.{zone_name}"));
     }

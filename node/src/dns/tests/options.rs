@@ -103,30 +103,29 @@ fn dns_13_no_question_is_answered_if_it_has_a_cookie() {
     assert_eq!(told(&packet, Transport::Udp, &secrets()).0.rcode, FORMAT_ERROR);
 }
 
-/// DNS-19: over the limit, whoever takes part in cookies is told to come back with a good one, others with TCP; neither
-/// gets more than it sent, but for its cookie.
+/// DNS-19: over the limit, whoever has a cookie of another secret is told a good one, others to come over TCP, and what is
+/// wrong is told what is wrong; nobody gets more than it sent.
 #[test]
-fn dns_19_what_is_cut_says_how_to_come_back() {
-    let asked = |options: &[u8]| {
-        let packet = query_with(NAME, &opt_at(&[0], 1232, 0, 0x8000, options));
+fn dns_19_what_is_cut_says_how_to_come_back_and_is_no_longer_than_the_query() {
+    let asked = |packet: &[u8]| {
         let mut out = Vec::new();
-        let verdict = cut(&settings(), &secrets(), &arrival(&packet, Transport::Udp), &mut out);
+        let verdict = cut(&AnswerSettings::default(), &secrets(), &arrival(packet, Transport::Udp), &mut out);
         let Verdict::Reply { code, .. } = verdict else { panic!("a reply") };
-        (code, packet, Seen::of(&out))
+        assert!(out.len() <= packet.len(), "{} bytes for {}", out.len(), packet.len());
+        (code, Seen::of(&out))
     };
-    for options in [&[][..], &option(3, &[]), &option(8, &[0, 1, 24, 0, 192, 0, 2])] {
-        let (code, packet, seen) = asked(options);
+    let with_do = |options: &[u8]| query_with(NAME, &opt_at(&[0], 1232, 0, 0x8000, options));
+    for options in [&[][..], &option(3, &[]), &option(8, &[0, 1, 24, 0, 192, 0, 2]), &option(10, CLIENT)] {
+        let (code, seen) = asked(&with_do(options));
         assert_eq!((code, seen.flags, seen.counts), (NO_ERROR, QR | TC, [1, 0, 0, 1]));
         assert_eq!(seen.opt, Some((1232, 0, 0x8000)));
-        assert!(seen.bytes.len() <= packet.len());
     }
-    let (code, packet, seen) = asked(&option(10, CLIENT));
+    let (code, seen) = asked(&with_do(&option(10, b"abcdefgh0123456789abcdef")));
     assert_eq!((code, seen.flags & TC, options(&seen).len()), (BAD_COOKIE, 0, 28));
-    assert_eq!(seen.bytes.len(), packet.len() + 16);
-    let plain = query(NAME);
-    let mut out = Vec::new();
-    cut(&settings(), &secrets(), &arrival(&plain, Transport::Udp), &mut out);
-    assert_eq!((out.len(), Seen::of(&out).flags), (plain.len(), QR | TC));
+    assert_eq!(asked(&query(NAME)).1.flags, QR | TC);
+    let notify = [header(0x2000, [1, 0, 0, 0]), question(NAME, 6, IN)].concat();
+    assert_eq!((asked(&notify).0, asked(&notify).1.flags & TC), (NOT_IMPLEMENTED, 0));
+    assert_eq!(asked(&[query(NAME), vec![0]].concat()).0, FORMAT_ERROR);
 }
 
 #[test]

@@ -5,10 +5,15 @@ use std::net::{SocketAddr, UdpSocket as BlockingSocket};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use waymark_core::model::{Edit, LogIndex, ZonePatch};
+use waymark_core::state::{Action, State, View};
 
 use super::packets::*;
 use super::sockets::*;
+use super::zone::carry_out;
+use crate::config::AnswerSettings;
 use crate::dns::bind;
+use crate::publication::{no_tables, publication};
 
 /// Queries that wait in the sockets: as many as the smallest receive buffer holds that a system grants.
 const QUEUED: u16 = 200;
@@ -94,6 +99,32 @@ async fn dns_8_a_batch_of_several_clients_and_sizes_arrives_whole() {
     let counts = door.statistics.counts();
     assert_eq!((counts.queries, counts.replies[5], counts.failures), (120, 120, 0));
     door.shut().await;
+}
+
+/// DNS-13: more and larger replies to one client than one piece can hold.
+#[tokio::test]
+async fn dns_13_a_burst_of_large_replies_is_answered_to_the_last() {
+    let servers =
+        (1..=13).map(|nth| (format!("ns{nth}-{}.big{nth}.test", "x".repeat(57)), Vec::new())).collect();
+    let fields = ZonePatch { name_servers: Edit::Set(servers), ..ZonePatch::default() };
+    let state = carry_out(&State::default(), Action::CreateZone { name: "huge.example".to_owned(), fields });
+    let (_publisher, reader) = publication(View::of(state, LogIndex(1)), no_tables());
+    let bound = bind(&[loopback()]).expect("loopback can be bound");
+    let (client, shutdown) = (client(bound.addresses()[0]).await, CancellationToken::new());
+    for id in 0..QUEUED {
+        let packet = [header(0, [1, 0, 0, 1]), question("huge.example", 2, IN), opt(1232)].concat();
+        client.send(&[&id.to_be_bytes(), &packet[2..]].concat()).await.expect("it can be sent");
+    }
+    let served = tokio::spawn(bound.serve(reader, AnswerSettings::default(), shutdown.clone()));
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..QUEUED {
+        let reply = receive(&client).await;
+        assert!(reply.bytes.len() > 1_024 && reply.counts[1] == 13, "{reply:?}");
+        seen.insert(reply.id);
+    }
+    assert_eq!(seen.len(), usize::from(QUEUED));
+    shutdown.cancel();
+    served.await.expect("no panic");
 }
 
 #[tokio::test]

@@ -25,7 +25,8 @@ fn count(step: &mut Step<'_>, agent: &Arc<Agent>, reported: &ReportedOutcome) ->
     let health = step.state.health.get(&id)?;
     let profile = step.state.health.profile(health.profile)?.clone();
     let endpoint = profile.endpoint_by_id(id)?;
-    if !step.state.is_probed(&profile, endpoint) || reported.check != endpoint.check_revision {
+    let is_late = reported.age_ms > profile.monitor.verdict_expiry_ms();
+    if is_late || !step.state.is_probed(&profile, endpoint) || reported.check != endpoint.check_revision {
         return None;
     }
     let before = health.tallies.get(&agent.name);
@@ -33,11 +34,7 @@ fn count(step: &mut Step<'_>, agent: &Arc<Agent>, reported: &ReportedOutcome) ->
         return None;
     }
     let (run, sequence, outcome) = (agent.run, reported.sequence, reported.outcome);
-    let is_late = reported.age_ms > profile.monitor.verdict_expiry_ms();
-    let after = match is_late {
-        true => before?.interrupted(run, sequence, outcome)?,
-        false => Tally::after(before, Patience::from(&profile.monitor), run, sequence, outcome)?,
-    };
+    let after = Tally::after(before, Patience::from(&profile.monitor), run, sequence, outcome)?;
     let is_turned = after.verdict != before.and_then(|tally| tally.verdict);
     step.health_mut(id)?.tallies.insert(agent.name.clone(), after);
     step.note_health(profile.id);

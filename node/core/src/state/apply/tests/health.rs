@@ -102,29 +102,6 @@ fn sta_6_late_outcomes_and_strangers_change_nothing() {
     assert_eq!(cluster.status("e1"), "Online");
 }
 
-/// STA-1, STA-6: a success that waited too long, in an election or at the agent, turns no verdict, but the failures before
-/// it and after it are not in a row.
-#[test]
-fn sta_6_what_is_late_ends_the_streak_that_it_contradicts() {
-    let mut cluster = probed();
-    cluster.apply(tolerated(2)).unwrap();
-    let id = cluster.endpoint("e1");
-    let late = cluster.profile("web").monitor.verdict_expiry_ms() + 1;
-    let report = |cluster: &mut Cluster, sequence, sign, age_ms| {
-        let outcomes = vec![ReportedOutcome { age_ms, ..cluster.reported(id, sequence, sign) }];
-        cluster.apply(Action::RecordOutcomes { agent: "a1".into(), run: AgentRun(1), outcomes }).unwrap();
-    };
-    cluster.report("a1", "e1", 1, "+--");
-    report(&mut cluster, 4, '+', late);
-    report(&mut cluster, 5, '-', 0);
-    assert_eq!(cluster.status("e1"), "Online", "one failure since the success");
-    report(&mut cluster, 6, '-', 0);
-    report(&mut cluster, 7, '-', 0);
-    assert_eq!(cluster.status("e1"), "Degraded");
-    report(&mut cluster, 8, '+', late);
-    assert_eq!(cluster.status("e1"), "Degraded", "a late success is no recovery");
-}
-
 #[test]
 fn sta_8_what_is_not_probed_is_not_counted() {
     let mut cluster = probed();
