@@ -55,10 +55,15 @@ impl Clerk {
         count_alone(&self.counters.queries);
         let answered = AssertUnwindSafe(|| self.answer_trusting(view, packet, source, moment, out));
         // A broken invariant behind one name must not take all other names off the network.
-        catch_unwind(answered).unwrap_or_else(|_| {
-            fail(packet, &mut self.written);
-            Some(self.hand_over(out))
-        })
+        catch_unwind(answered).unwrap_or_else(|_| self.give_up(packet, out))
+    }
+
+    /// SERVFAIL, counted as others are; nothing for what has no header to answer by.
+    fn give_up(&mut self, packet: &[u8], out: &mut [u8]) -> Option<usize> {
+        let verdict = fail(packet, &mut self.written);
+        let (code, _) = self.taken(verdict)?;
+        self.counters.replies.get(usize::from(code)).map(count_alone);
+        Some(self.hand_over(out))
     }
 
     fn answer_trusting(
@@ -112,5 +117,30 @@ impl Clerk {
         let length = self.written.len();
         out[..length].copy_from_slice(&self.written);
         length
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+    use crate::config::AnswerSettings;
+    use crate::publication::{no_tables, publication};
+
+    /// DNS-13: when answering has failed, the asker is told so and it is counted, and no earlier reply goes out again.
+    #[test]
+    fn dns_13_giving_up_is_servfail_and_never_an_earlier_reply() {
+        let (_publisher, reader) = publication(View::default(), no_tables());
+        let mut clerk = Clerk::new(Answers::new(reader, AnswerSettings::default()), Arc::default());
+        clerk.written = b"the reply to somebody else".to_vec();
+        let mut out = [0xee; 64];
+        assert_eq!(clerk.give_up(&[1, 2, 3], &mut out), None);
+        assert!(out.iter().all(|byte| *byte == 0xee), "nothing is written");
+        let query = [0x12, 0x34, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+        assert_eq!(clerk.give_up(&query, &mut out), Some(12));
+        assert_eq!((&out[..2], out[3] & 0xf), (&query[..2], 2));
+        let counted = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        assert_eq!((counted(&clerk.counters.drops), counted(&clerk.counters.replies[2])), (1, 1));
     }
 }

@@ -24,7 +24,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long from Hello to Welcome, which goes through the log.
 const OPENING_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long from there to each part of the first assignment. Nothing is probed meanwhile (PRB-11), so it is shorter than
-/// the fastest check's verdict lives without an outcome, 3.5 s (STA-5).
+/// the fastest check's verdict lives without an outcome, 3.2 s (STA-5).
 const ASSIGNMENT_TIMEOUT: Duration = Duration::from_secs(3);
 /// A member that sends nothing this long is pinged,
 const PING_INTERVAL: Duration = Duration::from_secs(3);
