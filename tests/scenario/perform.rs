@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use waymark_core::health::{Outcome, OutcomeClass};
 use waymark_core::model::{
     AgentRun, Caseless, Edit, EndpointPatch, Header, MemberId, MonitorPatch, ProfilePatch, Protocol, Region,
-    Revision, Routing, ServicePatch, StatusRange, ZonePatch,
+    Revision, Routing, ServicePatch, StatusRange, ZonePatch, ZoneTimers,
 };
 use waymark_core::state::{Action, ReportedOutcome};
 
@@ -71,6 +71,14 @@ fn zone(verb: &str, name: String, arguments: &mut Arguments) -> Result<Action> {
         name_servers: arguments.edit_list("ns", server)?,
         mailbox: arguments.edit("mailbox", |text| Ok(text.to_owned()))?,
         ecs: arguments.edit("ecs", read_switch)?,
+        timers: ZoneTimers {
+            soa_ttl: arguments.edit("soa-ttl", |text| read_number("soa-ttl", text))?,
+            refresh: arguments.edit("soa-refresh", |text| read_number("soa-refresh", text))?,
+            retry: arguments.edit("soa-retry", |text| read_number("soa-retry", text))?,
+            expire: arguments.edit("soa-expire", |text| read_number("soa-expire", text))?,
+            negative_ttl: arguments.edit("negative-ttl", |text| read_number("negative-ttl", text))?,
+            name_server_ttl: arguments.edit("ns-ttl", |text| read_number("ns-ttl", text))?,
+        },
     };
     let if_revision = if_revision(arguments)?;
     Ok(match verb {

@@ -6,6 +6,7 @@
 //! as NAME COMMAND …                               another author than `operator`
 //! found ID
 //! zone create|update NAME [ns=NAME[=ADDRESS,…] …] [mailbox=M] [ecs=on|off]   zone delete NAME
+//!     [soa-ttl=S] [soa-refresh=S] [soa-retry=S] [soa-expire=S] [negative-ttl=S] [ns-ttl=S]
 //! region set NAME [latitude=E6] [longitude=E6]                          region delete NAME
 //! record set ZONE NAME TYPE DATA … [ttl=300]    record delete ZONE NAME TYPE    DATA: address, alias's target or hex digits
 //! profile create NAME zone=Z [relative-name=NAME] routing=priority …    its endpoints on `+ NAME target=…` lines

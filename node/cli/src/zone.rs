@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use comfy_table::Cell;
 use serde::Serialize;
+use waymark_core::model::ZoneTimers;
 use waymark_proto::RESPONSE_BYTES_MAX;
 use waymark_proto::admin::v1::zones_client::ZonesClient;
 use waymark_proto::admin::v1::{
@@ -42,6 +43,7 @@ waymark zone create tm.example.com --ns ns1.example.net --soa-mailbox hostmaster
     /// Change what is named of a zone.
     #[command(after_help = "Examples:\n  \
 waymark zone update tm.example.com --ns ns1.tm.example.com=192.0.2.53 --ns ns2.tm.example.com=198.51.100.53\n  \
+waymark zone update tm.example.com --negative-ttl 10s --soa-refresh 2h\n  \
 waymark zone update tm.example.com --unset soa-mailbox --if-revision 12")]
     Update(Change),
     /// Remove a zone that has no profiles.
@@ -71,6 +73,8 @@ pub(crate) struct Change {
     /// May the client subnet of a query decide? [default: on]
     #[arg(long, value_name = "on|off", value_parser = flags::switch)]
     ecs: Option<bool>,
+    #[command(flatten)]
+    timers: Timers,
     /// A field that goes back to its default; may be repeated.
     #[arg(long, value_name = "FIELD", value_parser = UNSET.map(|(word, _)| word))]
     unset: Vec<String>,
@@ -79,11 +83,44 @@ pub(crate) struct Change {
     if_revision: Option<u64>,
 }
 
-const UNSET: [(&str, &str); 2] = [("soa-mailbox", "mailbox"), ("ecs", "ecs")];
+/// The times in a zone's own records.
+#[derive(Args, Debug)]
+struct Timers {
+    /// Time to live of the SOA [default: 3600].
+    #[arg(long, value_name = "SECONDS", value_parser = flags::ttl, allow_hyphen_values = true)]
+    soa_ttl: Option<u32>,
+    /// The SOA's REFRESH, 60 or more [default: 3600].
+    #[arg(long, value_name = "SECONDS", value_parser = flags::ttl, allow_hyphen_values = true)]
+    soa_refresh: Option<u32>,
+    /// The SOA's RETRY, 60 or more and below REFRESH [default: 600].
+    #[arg(long, value_name = "SECONDS", value_parser = flags::ttl, allow_hyphen_values = true)]
+    soa_retry: Option<u32>,
+    /// The SOA's EXPIRE, not below REFRESH and RETRY together [default: 604800].
+    #[arg(long, value_name = "SECONDS", value_parser = flags::ttl, allow_hyphen_values = true)]
+    soa_expire: Option<u32>,
+    /// The SOA's MINIMUM: how long a negative answer may be kept, 86400 at most [default: 30].
+    #[arg(long, value_name = "SECONDS", value_parser = flags::ttl, allow_hyphen_values = true)]
+    negative_ttl: Option<u32>,
+    /// Time to live of the name servers and their addresses [default: 3600].
+    #[arg(long, value_name = "SECONDS", value_parser = flags::ttl, allow_hyphen_values = true)]
+    ns_ttl: Option<u32>,
+}
+
+const UNSET: [(&str, &str); 8] = [
+    ("soa-mailbox", "mailbox"),
+    ("ecs", "ecs"),
+    ("soa-ttl", "soa_ttl_seconds"),
+    ("soa-refresh", "soa_refresh_seconds"),
+    ("soa-retry", "soa_retry_seconds"),
+    ("soa-expire", "soa_expire_seconds"),
+    ("negative-ttl", "negative_ttl_seconds"),
+    ("ns-ttl", "name_server_ttl_seconds"),
+];
 
 impl Change {
     fn message(self) -> Result<(wire::Zone, Mask), Failure> {
-        let Self { zone, name_servers, soa_mailbox, ecs, unset, if_revision: _ } = self;
+        let Self { zone, name_servers, soa_mailbox, ecs, timers, unset, if_revision: _ } = self;
+        let Timers { soa_ttl, soa_refresh, soa_retry, soa_expire, negative_ttl, ns_ttl } = timers;
         let mut mask = Mask::default();
         let message = wire::Zone {
             name: zone,
@@ -91,6 +128,12 @@ impl Change {
             mailbox: mask.take("mailbox", soa_mailbox),
             revision: 0,
             ecs: mask.take("ecs", ecs),
+            soa_ttl_seconds: mask.take("soa_ttl_seconds", soa_ttl),
+            soa_refresh_seconds: mask.take("soa_refresh_seconds", soa_refresh),
+            soa_retry_seconds: mask.take("soa_retry_seconds", soa_retry),
+            soa_expire_seconds: mask.take("soa_expire_seconds", soa_expire),
+            negative_ttl_seconds: mask.take("negative_ttl_seconds", negative_ttl),
+            name_server_ttl_seconds: mask.take("name_server_ttl_seconds", ns_ttl),
         };
         mask.unset(&unset, &UNSET)?;
         Ok((message, mask))
@@ -188,6 +231,12 @@ struct Spec {
     #[serde(skip_serializing_if = "Option::is_none")]
     mailbox: Option<String>,
     ecs: bool,
+    soa_ttl: String,
+    soa_refresh: String,
+    soa_retry: String,
+    soa_expire: String,
+    negative_ttl: String,
+    name_server_ttl: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -203,17 +252,45 @@ struct ZoneList {
 
 impl From<wire::Zone> for Zone {
     fn from(message: wire::Zone) -> Self {
-        let wire::Zone { name, name_servers, mailbox, revision, ecs } = message;
+        let wire::Zone {
+            name,
+            name_servers,
+            mailbox,
+            revision,
+            ecs,
+            soa_ttl_seconds,
+            soa_refresh_seconds,
+            soa_retry_seconds,
+            soa_expire_seconds,
+            negative_ttl_seconds,
+            name_server_ttl_seconds,
+        } = message;
         let server = |NameServer { name, addresses }| ShownNameServer { name, addresses };
+        let seconds = |seconds: Option<u32>, default| format!("{}s", seconds.unwrap_or(default));
         let name_servers = name_servers.into_iter().map(server).collect();
         Self {
             metadata: Metadata { name, revision },
-            spec: Spec { name_servers, mailbox, ecs: ecs.unwrap_or(true) },
+            spec: Spec {
+                name_servers,
+                mailbox,
+                ecs: ecs.unwrap_or(true),
+                soa_ttl: seconds(soa_ttl_seconds, ZoneTimers::DEFAULT.soa_ttl),
+                soa_refresh: seconds(soa_refresh_seconds, ZoneTimers::DEFAULT.refresh),
+                soa_retry: seconds(soa_retry_seconds, ZoneTimers::DEFAULT.retry),
+                soa_expire: seconds(soa_expire_seconds, ZoneTimers::DEFAULT.expire),
+                negative_ttl: seconds(negative_ttl_seconds, ZoneTimers::DEFAULT.negative_ttl),
+                name_server_ttl: seconds(name_server_ttl_seconds, ZoneTimers::DEFAULT.name_server_ttl),
+            },
         }
     }
 }
 
 impl Zone {
+    fn soa(&self) -> String {
+        let Spec { soa_ttl, soa_refresh, soa_retry, soa_expire, .. } = &self.spec;
+        format!("TTL {soa_ttl}, refresh {soa_refresh}, retry {soa_retry}, expire {soa_expire}")
+    }
+
     fn servers(&self) -> String {
         let server = |ShownNameServer { name, addresses }: &ShownNameServer| match addresses.as_slice() {
             [] => name.clone(),
@@ -238,6 +315,9 @@ impl Shown for Zone {
             ("name servers", self.servers()),
             ("mailbox", self.spec.mailbox.clone().unwrap_or_else(default)),
             ("client subnet", if self.spec.ecs { "on" } else { "off" }.to_owned()),
+            ("soa", self.soa()),
+            ("negative answers", self.spec.negative_ttl.clone()),
+            ("name servers' TTL", self.spec.name_server_ttl.clone()),
         ];
         table::pairs(style, &pairs)
     }

@@ -15,7 +15,7 @@ use crate::health::{EndpointHealth, EndpointStatus, ProfileStatus, Tallies, endp
 use crate::model::{
     Caseless, Endpoint, EndpointId, EndpointKind, LogIndex, Monitor, Name, NameServer, Place, Profile,
     ProfileId, RecordSet, RecordType, Region, RelativeName, Revision, Routing, Span, Timestamp, Zone,
-    parse_target,
+    ZoneTimers, parse_target,
 };
 use crate::state::{LatencyRow, Plan, ProfileHealth, State, Statuses, View};
 
@@ -104,6 +104,7 @@ pub(crate) fn set_zone(state: &mut State, zone: &str, name_servers: &[(&str, &[&
         name_servers: name_servers.iter().map(server).collect(),
         mailbox: None,
         ecs: true,
+        timers: ZoneTimers::DEFAULT,
         revision: state.counter,
     };
     state.zones.insert(zone.name.clone(), Arc::new(zone));

@@ -5,6 +5,7 @@
 use prost_types::FieldMask;
 use waymark_core::model::{
     Edit, EndpointPatch, MonitorPatch, ProfilePatch, Protocol, Routing, ServicePatch, Violation, ZonePatch,
+    ZoneTimers,
 };
 
 use super::mask::{Fields, Named};
@@ -14,7 +15,17 @@ const NEVER_CHANGES: &str = "never changes; remove the object and create it anew
 const OUTPUT_ONLY: &str = "is given by the cluster and can't be set";
 
 /// The paths that an update of a zone may name.
-pub const ZONE_PATHS: [&str; 3] = ["name_servers", "mailbox", "ecs"];
+pub const ZONE_PATHS: [&str; 9] = [
+    "name_servers",
+    "mailbox",
+    "ecs",
+    "soa_ttl_seconds",
+    "soa_refresh_seconds",
+    "soa_retry_seconds",
+    "soa_expire_seconds",
+    "negative_ttl_seconds",
+    "name_server_ttl_seconds",
+];
 const ZONE: Fields =
     Fields { noun: "zone", known: &ZONE_PATHS, fixed: &[("name", NEVER_CHANGES), ("revision", OUTPUT_ONLY)] };
 
@@ -84,13 +95,33 @@ const SERVICE: Fields = Fields {
 
 /// What `zone` says of a zone's fields: those that are there, or with a mask exactly those that it names.
 pub fn zone_patch(zone: wire::Zone, mask: Option<&FieldMask>) -> Result<ZonePatch, Vec<Violation>> {
-    let wire::Zone { name: _, name_servers, mailbox, revision: _, ecs } = zone;
+    let wire::Zone {
+        name: _,
+        name_servers,
+        mailbox,
+        revision: _,
+        ecs,
+        soa_ttl_seconds,
+        soa_refresh_seconds,
+        soa_retry_seconds,
+        soa_expire_seconds,
+        negative_ttl_seconds,
+        name_server_ttl_seconds,
+    } = zone;
     let named = Named::read(mask, &ZONE);
     let parts = |wire::NameServer { name, addresses }| (name, addresses);
     let patch = ZonePatch {
         name_servers: named.edit_list("name_servers", name_servers.into_iter().map(parts).collect()),
         mailbox: named.edit("mailbox", mailbox),
         ecs: named.edit("ecs", ecs),
+        timers: ZoneTimers {
+            soa_ttl: named.edit("soa_ttl_seconds", soa_ttl_seconds),
+            refresh: named.edit("soa_refresh_seconds", soa_refresh_seconds),
+            retry: named.edit("soa_retry_seconds", soa_retry_seconds),
+            expire: named.edit("soa_expire_seconds", soa_expire_seconds),
+            negative_ttl: named.edit("negative_ttl_seconds", negative_ttl_seconds),
+            name_server_ttl: named.edit("name_server_ttl_seconds", name_server_ttl_seconds),
+        },
     };
     named.finish(patch)
 }
@@ -242,7 +273,8 @@ impl Paths {
 
 /// The message and the mask that say what `patch` says of the zone `name`.
 pub fn zone_message(name: &str, patch: &ZonePatch) -> (wire::Zone, FieldMask) {
-    let ZonePatch { name_servers, mailbox, ecs } = patch;
+    let ZonePatch { name_servers, mailbox, ecs, timers } = patch;
+    let ZoneTimers { soa_ttl, refresh, retry, expire, negative_ttl, name_server_ttl } = timers;
     let mut paths = Paths::default();
     let server = |(name, addresses): &(String, Vec<String>)| wire::NameServer {
         name: name.clone(),
@@ -254,6 +286,12 @@ pub fn zone_message(name: &str, patch: &ZonePatch) -> (wire::Zone, FieldMask) {
         mailbox: paths.take("mailbox", mailbox).cloned(),
         revision: 0,
         ecs: paths.take("ecs", ecs).copied(),
+        soa_ttl_seconds: paths.take("soa_ttl_seconds", soa_ttl).copied(),
+        soa_refresh_seconds: paths.take("soa_refresh_seconds", refresh).copied(),
+        soa_retry_seconds: paths.take("soa_retry_seconds", retry).copied(),
+        soa_expire_seconds: paths.take("soa_expire_seconds", expire).copied(),
+        negative_ttl_seconds: paths.take("negative_ttl_seconds", negative_ttl).copied(),
+        name_server_ttl_seconds: paths.take("name_server_ttl_seconds", name_server_ttl).copied(),
     };
     (message, paths.0)
 }

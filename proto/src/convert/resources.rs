@@ -2,7 +2,7 @@
 
 use waymark_core::model::{
     Agent, AgentRun, Caseless, Header, MemberId, Name, NameServer, Region, Revision, Service, StatusRange,
-    Timestamp, Violation, Zone, mailbox_text, parse_mailbox, parse_target,
+    Timestamp, Violation, Zone, ZoneTimers, mailbox_text, parse_mailbox, parse_target,
 };
 
 use super::{Malformed, each, parsed};
@@ -10,7 +10,10 @@ use crate::admin::v1 as wire;
 
 impl From<&Zone> for wire::Zone {
     fn from(zone: &Zone) -> Self {
-        let Zone { name, name_servers, mailbox, ecs, revision } = zone;
+        let Zone { name, name_servers, mailbox, ecs, timers, revision } = zone;
+        // What nothing means is written as nothing, as older versions did.
+        let given = timers.zip(ZoneTimers::DEFAULT, |timer, default| (timer != default).then_some(timer));
+        let ZoneTimers { soa_ttl, refresh, retry, expire, negative_ttl, name_server_ttl } = given;
         Self {
             name: name.to_string(),
             name_servers: name_servers.iter().map(Into::into).collect(),
@@ -18,6 +21,12 @@ impl From<&Zone> for wire::Zone {
             revision: revision.0,
             // On is what nothing means, in older versions too.
             ecs: (!ecs).then_some(false),
+            soa_ttl_seconds: soa_ttl,
+            soa_refresh_seconds: refresh,
+            soa_retry_seconds: retry,
+            soa_expire_seconds: expire,
+            negative_ttl_seconds: negative_ttl,
+            name_server_ttl_seconds: name_server_ttl,
         }
     }
 }
@@ -26,12 +35,26 @@ impl TryFrom<wire::Zone> for Zone {
     type Error = Malformed;
 
     fn try_from(message: wire::Zone) -> Result<Self, Malformed> {
-        let wire::Zone { name, name_servers, mailbox, revision, ecs } = message;
+        let wire::Zone {
+            name,
+            name_servers,
+            mailbox,
+            revision,
+            ecs,
+            soa_ttl_seconds: soa_ttl,
+            soa_refresh_seconds: refresh,
+            soa_retry_seconds: retry,
+            soa_expire_seconds: expire,
+            negative_ttl_seconds: negative_ttl,
+            name_server_ttl_seconds: name_server_ttl,
+        } = message;
+        let given = ZoneTimers { soa_ttl, refresh, retry, expire, negative_ttl, name_server_ttl };
         Ok(Self {
             name: parsed("zone.name", &name, Name::parse)?,
             name_servers: each(name_servers)?,
             mailbox: mailbox.map(|mailbox| parsed("zone.mailbox", &mailbox, parse_mailbox)).transpose()?,
             ecs: ecs.unwrap_or(true),
+            timers: given.zip(ZoneTimers::DEFAULT, Option::unwrap_or),
             revision: Revision(revision),
         })
     }

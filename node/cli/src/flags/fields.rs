@@ -5,7 +5,7 @@ use prost_types::FieldMask;
 use crate::failure::Failure;
 
 /// A field's last word in the API or in a violation, and its flag.
-const FLAGS: [(&str, &str); 38] = [
+const FLAGS: [(&str, &str); 44] = [
     ("name_servers", "--ns"),
     ("mailbox", "--soa-mailbox"),
     ("zone", "--zone"),
@@ -38,6 +38,12 @@ const FLAGS: [(&str, &str); 38] = [
     ("subnets", "--subnet"),
     ("max_return", "--max-return"),
     ("ecs", "--ecs"),
+    ("soa_ttl", "--soa-ttl"),
+    ("soa_refresh", "--soa-refresh"),
+    ("soa_retry", "--soa-retry"),
+    ("soa_expire", "--soa-expire"),
+    ("negative_ttl", "--negative-ttl"),
+    ("name_server_ttl", "--ns-ttl"),
     ("latitude", "--at"),
     ("longitude", "--at"),
     ("at_ms", "--at"),

@@ -89,8 +89,7 @@ impl<'a> Lookup<'a> {
     }
 
     fn name_server(self, trace: &mut impl Trace) -> Option<Found> {
-        let addresses = self.view.name_server_addresses(self.name);
-        let answers = zone_data::addresses(self.name, addresses, self.record_type);
+        let answers = zone_data::addresses(self.name, self.view, self.record_type);
         if answers.is_empty() {
             return None;
         }

@@ -26,6 +26,7 @@ mod time;
 mod validate;
 mod violation;
 mod zone;
+mod zone_timers;
 
 pub use address::{AddressFault, parse_target};
 pub use agent::{Agent, AgentRun, MemberId};
@@ -56,3 +57,4 @@ pub use validate::{
 };
 pub use violation::{Violation, Violations, nearest, quote, shorten};
 pub use zone::{NameServer, Zone, ZonePatch};
+pub use zone_timers::ZoneTimers;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Name, RecordType, RelativeName, Revision, Zone};
+use super::{Name, RecordType, RelativeName, Revision};
 
 /// The [`Name::tree_key`] of a set's owner, and its type: the sets of a name, and those of all names below it, are one
 /// range of such keys.
@@ -29,7 +29,7 @@ pub struct RecordSet {
 
 impl RecordSet {
     /// The time to live, in seconds, if none is given.
-    pub const TTL_DEFAULT: u32 = Zone::TTL;
+    pub const TTL_DEFAULT: u32 = 3_600;
     /// The longest time to live, in seconds (RFC 2181 §8).
     pub const TTL_MAX: u32 = super::profile_limits::TTL_MAX;
     /// Most records of a set: a name with more is a list that DNS is no place for.

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::{Edit, Name, Revision};
+use super::{Edit, Name, Revision, ZoneTimers};
 
 /// A name server of a zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,21 +24,13 @@ pub struct Zone {
     pub mailbox: Option<Name>,
     /// May a query's client subnet decide (RTE-1)? True if not given.
     pub ecs: bool,
+    /// The times in its own records.
+    pub timers: ZoneTimers,
     /// The state's counter at its last change, which is also the SOA's serial (DNS-2).
     pub revision: Revision,
 }
 
 impl Zone {
-    /// Time to live of SOA, NS and name-server addresses, in seconds.
-    pub const TTL: u32 = 3_600;
-    /// How often a secondary would ask, in seconds.
-    pub const REFRESH: u32 = 3_600;
-    /// How soon it would ask again, in seconds.
-    pub const RETRY: u32 = 600;
-    /// When it would give up, in seconds.
-    pub const EXPIRE: u32 = 604_800;
-    /// How long a negative answer may be kept, in seconds (DNS-1, RFC 2308 §5).
-    pub const NEGATIVE_TTL: u32 = 30;
     /// Most name servers of a zone.
     pub const NAME_SERVERS_MAX: usize = 13;
     /// Most addresses of one name server.
@@ -59,4 +51,6 @@ pub struct ZonePatch {
     pub mailbox: Edit<String>,
     /// See [`Zone::ecs`].
     pub ecs: Edit<bool>,
+    /// See [`Zone::timers`].
+    pub timers: ZoneTimers<Edit<u32>>,
 }

@@ -13,7 +13,7 @@ use waymark_core::health::{
 use waymark_core::model::{
     Agent, AgentRun, Caseless, Endpoint, EndpointId, Header, LogIndex, MemberId, Monitor, Name, NameServer,
     Profile, ProfileId, Protocol, Region, RelativeName, Revision, Routing, StatusRange, Target, Timestamp,
-    Zone,
+    Zone, ZoneTimers,
 };
 use waymark_core::state::{
     CommandId, Event, EventCause, EventId, EventStatus, ProfileHealth, Remembered, State, Subject,
@@ -88,9 +88,28 @@ pub(super) fn region() -> impl Strategy<Value = Region> {
 fn zone() -> impl Strategy<Value = Zone> {
     let server =
         (name(), vec(any::<IpAddr>(), 0..3)).prop_map(|(name, addresses)| NameServer { name, addresses });
-    (name(), vec(server, 0..3), option::of(name()), any::<bool>(), revision()).prop_map(
-        |(name, name_servers, mailbox, ecs, revision)| Zone { name, name_servers, mailbox, ecs, revision },
+    let timers = zone_timers(prop_oneof![Just(30), Just(3_600), any::<u32>()]);
+    (name(), vec(server, 0..3), option::of(name()), any::<bool>(), timers, revision()).prop_map(
+        |(name, name_servers, mailbox, ecs, timers, revision)| Zone {
+            name,
+            name_servers,
+            mailbox,
+            ecs,
+            timers,
+            revision,
+        },
     )
+}
+
+/// `timer` is any value of each of them.
+pub(super) fn zone_timers<T: std::fmt::Debug + Clone>(
+    timer: impl Strategy<Value = T>,
+) -> impl Strategy<Value = ZoneTimers<T>> {
+    vec(timer, 6).prop_map(|timers| {
+        let [soa_ttl, refresh, retry, expire, negative_ttl, name_server_ttl] =
+            <[T; 6]>::try_from(timers).expect("six were asked for");
+        ZoneTimers { soa_ttl, refresh, retry, expire, negative_ttl, name_server_ttl }
+    })
 }
 
 fn agent() -> impl Strategy<Value = Agent> {

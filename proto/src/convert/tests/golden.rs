@@ -9,7 +9,7 @@ use waymark_core::health::{
 use waymark_core::model::{
     Agent, AgentRun, Caseless, Edit, Endpoint, EndpointId, EndpointKind, EndpointPatch, Header, LogIndex,
     MemberId, Monitor, MonitorPatch, Name, NameServer, Profile, ProfileId, ProfilePatch, Protocol, Region,
-    RelativeName, Revision, Routing, StatusRange, Timestamp, Zone, ZonePatch, parse_target,
+    RelativeName, Revision, Routing, StatusRange, Timestamp, Zone, ZonePatch, ZoneTimers, parse_target,
 };
 use waymark_core::state::{
     Action, Command, CommandId, CookieSecret, ProfileHealth, Remembered, ReportedOutcome, State,
@@ -204,6 +204,7 @@ fn state() -> State {
         }],
         mailbox: Some(Name::parse("hostmaster.example.com").unwrap()),
         ecs: true,
+        timers: ZoneTimers::DEFAULT,
         revision: Revision(3),
     };
     let agent = Agent {

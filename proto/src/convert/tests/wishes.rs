@@ -12,7 +12,9 @@ use waymark_core::state::{
     Action, Command, CommandId, CookieSecret, LatencyRowDraft, Rejection, Reply, ReportedOutcome,
 };
 
-use super::arbitrary::{caseless, expect, headers, outcome, protocol, region, revision, routing, text};
+use super::arbitrary::{
+    caseless, expect, headers, outcome, protocol, region, revision, routing, text, zone_timers,
+};
 use super::records;
 
 /// `Clear` stands where a list is empty: that is what an empty list on the wire means.
@@ -27,8 +29,18 @@ fn edit_list<T: std::fmt::Debug + Clone>(
 }
 
 pub(super) fn zone_patch() -> impl Strategy<Value = ZonePatch> {
-    (edit_list(vec((text(), vec(text(), 0..3)), 0..3)), edit(text()), edit(any::<bool>()))
-        .prop_map(|(name_servers, mailbox, ecs)| ZonePatch { name_servers, mailbox, ecs })
+    (
+        edit_list(vec((text(), vec(text(), 0..3)), 0..3)),
+        edit(text()),
+        edit(any::<bool>()),
+        zone_timers(edit(any::<u32>())),
+    )
+        .prop_map(|(name_servers, mailbox, ecs, timers)| ZonePatch {
+            name_servers,
+            mailbox,
+            ecs,
+            timers,
+        })
 }
 
 pub(super) fn monitor_patch() -> impl Strategy<Value = MonitorPatch> {
@@ -113,10 +125,11 @@ fn kept<T>(edit: Edit<T>) -> Edit<T> {
 }
 
 fn new_zone_patch() -> impl Strategy<Value = ZonePatch> {
-    zone_patch().prop_map(|ZonePatch { name_servers, mailbox, ecs }| ZonePatch {
+    zone_patch().prop_map(|ZonePatch { name_servers, mailbox, ecs, timers }| ZonePatch {
         name_servers: kept(name_servers),
         mailbox: kept(mailbox),
         ecs: kept(ecs),
+        timers: timers.clone().zip(timers, |edit, _| kept(edit)),
     })
 }
 

@@ -25,6 +25,7 @@ pub fn validate_zone(zone: &Zone, violations: &mut Violations) {
         })
         .collect();
     validate_name_servers(Some(&zone.name), &drafts, violations);
+    zone.timers.validate(violations);
 }
 
 /// Judges the name servers of the zone `zone`, whose name may have been unreadable.

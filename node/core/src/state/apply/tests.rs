@@ -122,11 +122,7 @@ fn zone_fields(servers: &[(&str, &[&str])]) -> ZonePatch {
     let server = |(name, addresses): &(&str, &[&str])| {
         ((*name).to_owned(), addresses.iter().map(|address| (*address).to_owned()).collect())
     };
-    ZonePatch {
-        name_servers: Edit::Set(servers.iter().map(server).collect()),
-        mailbox: Edit::Keep,
-        ecs: Edit::Keep,
-    }
+    ZonePatch { name_servers: Edit::Set(servers.iter().map(server).collect()), ..ZonePatch::default() }
 }
 
 fn create_zone(name: &str, servers: &[(&str, &[&str])]) -> Action {

@@ -7,8 +7,8 @@ use super::lookup::check_revision;
 use super::step::Step;
 use super::{lookup, names};
 use crate::model::{
-    Edit, Name, NameServer, NameServerDraft, Revision, Violations, Zone, ZonePatch, parse_mailbox, quote,
-    validate_name_servers,
+    Edit, Name, NameServer, NameServerDraft, Revision, Violations, Zone, ZonePatch, ZoneTimers,
+    parse_mailbox, quote, validate_name_servers,
 };
 use crate::state::{Change, Rejection};
 
@@ -33,11 +33,13 @@ pub(super) fn create(step: &mut Step<'_>, text: &str, fields: &ZonePatch) -> Res
     };
     let name_servers = read_name_servers(step, name.as_ref(), servers, &mut violations);
     let mailbox = read_mailbox(&fields.mailbox, None, &mut violations);
+    let timers = fields.timers.apply(ZoneTimers::DEFAULT);
+    timers.validate(&mut violations);
     match name {
         Some(name) if violations.is_empty() => {
             let mut ecs = true;
             fields.ecs.apply_or(&mut ecs, true);
-            store(step, Zone { name, name_servers, mailbox, ecs, revision: step.revision });
+            store(step, Zone { name, name_servers, mailbox, ecs, timers, revision: step.revision });
             Ok(())
         }
         _ => Err(Rejection::Invalid(violations.into_vec())),
@@ -61,6 +63,8 @@ pub(super) fn update(
     };
     fields.ecs.apply_or(&mut after.ecs, true);
     after.mailbox = read_mailbox(&fields.mailbox, before.mailbox.as_ref(), &mut violations);
+    after.timers = fields.timers.apply(before.timers);
+    after.timers.validate(&mut violations);
     if !violations.is_empty() {
         return Err(Rejection::Invalid(violations.into_vec()));
     }
@@ -89,6 +93,7 @@ pub(super) fn delete(
 
 fn store(step: &mut Step<'_>, zone: Zone) {
     warn_of_other_addresses(step, &zone);
+    zone.timers.warn(&mut step.warnings);
     step.note(Change::Zone(zone.name.clone()));
     step.state.zones.insert(zone.name.clone(), Arc::new(zone));
 }

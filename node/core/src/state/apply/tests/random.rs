@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fixture::{arbitrary_client, check_answer, check_scope, locator, query_of};
-use crate::model::{MonitorPatch, Network, RecordType, ServicePatch};
+use crate::model::{MonitorPatch, Network, RecordType, ServicePatch, ZoneTimers};
 use kinds::{latency_wish, mapping, minima, service_name, service_wish};
 use monitor::{headers, monitor};
 use records::record_wish;
@@ -144,8 +144,16 @@ fn zone_wish() -> BoxedStrategy<Action> {
         ),
         0..3,
     );
-    let odd = (edit(servers), edit(one_of(&["hostmaster@example.com", "a b"])), edit(any::<bool>()))
-        .prop_map(|(name_servers, mailbox, ecs)| ZonePatch { name_servers, mailbox, ecs });
+    let timers = (edit(0_u32..=100_000), edit(500_u32..=4_000), edit(0_u32..=90_000));
+    let timers = timers.prop_map(|(name_server_ttl, retry, negative_ttl)| ZoneTimers {
+        name_server_ttl,
+        retry,
+        negative_ttl,
+        ..ZoneTimers::default()
+    });
+    let mailbox = one_of(&["hostmaster@example.com", "a b"]);
+    let odd = (edit(servers), edit(mailbox), edit(any::<bool>()), timers)
+        .prop_map(|(name_servers, mailbox, ecs, timers)| ZonePatch { name_servers, mailbox, ecs, timers });
     let fields = prop_oneof![2 => Just(zone_fields(&[("ns.example.net", &[])])), 1 => odd];
     prop_oneof![
         (zone_name(), fields.clone()).prop_map(|(name, fields)| Action::CreateZone { name, fields }),

@@ -1,6 +1,7 @@
 //! A zone's fields: DNS-1.
 
 use super::*;
+use crate::model::ZoneTimers;
 
 /// The name and the fields of a new zone.
 type NewZone = (String, ZonePatch);
@@ -141,6 +142,78 @@ fn dns_1_addresses() {
                 "{FIELD}[0]: 255.255.255.255 is the broadcast address\n\
                  {FIELD}[1]: ::ffff:192.0.2.1 is an IPv4-mapped address; write the IPv4 address itself"
             ),
+        ),
+    ]);
+}
+
+fn timers(new: &mut NewZone, set: impl FnOnce(&mut ZoneTimers<Edit<u32>>)) {
+    set(&mut new.1.timers);
+}
+
+#[test]
+fn dns_1_times_to_live() {
+    const OUTSIDE: &str = "2147483648 is outside 0–2147483647";
+    table(&[
+        (
+            "shortest",
+            |new| timers(new, |t| (t.soa_ttl, t.name_server_ttl) = (Edit::Set(0), Edit::Set(0))),
+            TAKEN,
+        ),
+        ("longest", |new| timers(new, |t| t.soa_ttl = Edit::Set(2_147_483_647)), TAKEN),
+        (
+            "the SOA's too long",
+            |new| timers(new, |t| t.soa_ttl = Edit::Set(2_147_483_648)),
+            &format!("soa_ttl: {OUTSIDE}"),
+        ),
+        (
+            "the name servers' too long",
+            |new| timers(new, |t| t.name_server_ttl = Edit::Set(2_147_483_648)),
+            &format!("name_server_ttl: {OUTSIDE}"),
+        ),
+        ("negative, shortest", |new| timers(new, |t| t.negative_ttl = Edit::Set(0)), TAKEN),
+        ("negative, longest", |new| timers(new, |t| t.negative_ttl = Edit::Set(86_400)), TAKEN),
+        (
+            "negative, too long",
+            |new| timers(new, |t| t.negative_ttl = Edit::Set(86_401)),
+            "negative_ttl: 86401 is outside 0–86400",
+        ),
+    ]);
+}
+
+#[test]
+fn dns_1_times_of_secondaries() {
+    fn set(new: &mut NewZone, refresh: u32, retry: u32, expire: u32) {
+        new.1.timers.refresh = Edit::Set(refresh);
+        new.1.timers.retry = Edit::Set(retry);
+        new.1.timers.expire = Edit::Set(expire);
+    }
+    const MAX: u32 = 2_147_483_647;
+    table(&[
+        ("shortest", |new| set(new, 61, 60, 121), TAKEN),
+        ("longest", |new| set(new, MAX - 60, 60, MAX), TAKEN),
+        (
+            "too short",
+            |new| set(new, 59, 58, 117),
+            "soa_refresh: 59 is outside 60–2147483647\nsoa_retry: 58 is outside 60–2147483647",
+        ),
+        ("too long", |new| set(new, MAX, 600, MAX + 600), "soa_expire: 2147484247 is outside 60–2147483647"),
+        (
+            "a retry that is none",
+            |new| set(new, 600, 600, 1_200),
+            "soa_retry: 600 is not below the refresh, 600",
+        ),
+        (
+            "given up too soon",
+            |new| set(new, 600, 300, 899),
+            "soa_expire: 899 is below refresh and retry together, 600 + 300",
+        ),
+        (
+            "largest numbers",
+            |new| set(new, u32::MAX, u32::MAX - 1, u32::MAX),
+            "soa_refresh: 4294967295 is outside 60–2147483647\n\
+             soa_retry: 4294967294 is outside 60–2147483647\n\
+             soa_expire: 4294967295 is outside 60–2147483647\n\
+             soa_expire: 4294967295 is below refresh and retry together, 4294967295 + 4294967294",
         ),
     ]);
 }
