@@ -198,11 +198,26 @@ impl Config {
         if self.http_listen.ip().to_canonical().is_unspecified() {
             given.refuse("http_listen", format!("{} {advice}", self.http_listen));
         }
+        self.check_max_stale(given);
         let listens = [self.grpc_listen, self.http_listen].into_iter();
         let mut listens =
             listens.chain(self.dns_listen.iter().copied()).chain(self.encrypted_dns.addresses());
         if self.dev && listens.any(|address| !address.ip().is_loopback()) {
             given.refuse("dev", "true goes with loopback addresses only");
+        }
+    }
+
+    /// An election may take several rounds, and must not look like being cut off (DNS-20).
+    fn check_max_stale(&self, given: &mut Reader) {
+        let least = match self.timers {
+            Timers::Local => Duration::from_secs(4),
+            Timers::Regional => Duration::from_secs(10),
+            Timers::Global => Duration::from_secs(30),
+        };
+        if let Some(max_stale) = self.answers.max_stale.filter(|max_stale| *max_stale < least) {
+            let reason =
+                format!("{max_stale:?} is below {least:?}, which an election may take with these timers");
+            given.refuse_derived("max_stale", "timers", reason);
         }
     }
 

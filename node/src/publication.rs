@@ -1,7 +1,9 @@
 //! Where the view leaves the state machine: one publisher, any number of readers, no lock on the readers' side.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
@@ -37,9 +39,18 @@ pub struct Relocator {
     shown: Arc<Shown>,
 }
 
+/// Notes up to when a member is known to have missed nothing. Held by who asks the leader.
+#[derive(Clone, Debug)]
+pub struct Confirmer {
+    shown: Arc<Shown>,
+}
+
 /// The view that readers see.
 struct Shown {
     view: ArcSwap<View>,
+    started: Instant,
+    /// How long after the start it was last certain that the view had all that was committed, in milliseconds.
+    confirmed_ms: AtomicU64,
     tables: TableSource,
     /// Held while a view takes another's place, so that none is lost.
     replacing: Mutex<()>,
@@ -49,7 +60,8 @@ struct Shown {
 pub fn publication(view: View, tables: TableSource) -> (Publisher, Reader) {
     let (sender, receiver) = watch::channel(view.applied);
     let view = ArcSwap::from_pointee(located(view, &tables));
-    let shown = Arc::new(Shown { view, tables, replacing: Mutex::default() });
+    let (started, confirmed_ms) = (Instant::now(), AtomicU64::new(0));
+    let shown = Arc::new(Shown { view, started, confirmed_ms, tables, replacing: Mutex::default() });
     (Publisher { shown: shown.clone(), applied: sender }, Reader { shown, applied: receiver })
 }
 
@@ -89,6 +101,18 @@ impl Reader {
         self.shown.view.load()
     }
 
+    /// How old the view may be at most: since when it is not certain that it has all that is committed. Counts from the start
+    /// until that was certain for the first time.
+    pub fn age(&self) -> Duration {
+        let confirmed = Duration::from_millis(self.shown.confirmed_ms.load(Ordering::Relaxed));
+        self.shown.started.elapsed().saturating_sub(confirmed)
+    }
+
+    /// Notes when the view was last certain to have all that was committed.
+    pub fn confirmer(&self) -> Confirmer {
+        Confirmer { shown: self.shown.clone() }
+    }
+
     /// Returns once a view that was not seen before is there; false when no further one will come.
     pub async fn changed(&mut self) -> bool {
         self.applied.changed().await.is_ok()
@@ -107,6 +131,15 @@ impl Reader {
     /// Has clients located by tables that come later.
     pub fn relocator(&self) -> Relocator {
         Relocator { shown: self.shown.clone() }
+    }
+}
+
+impl Confirmer {
+    /// The view has all that was committed at `moment`.
+    pub fn confirm(&self, moment: Instant) {
+        let after = moment.saturating_duration_since(self.shown.started).as_millis();
+        let after = u64::try_from(after).unwrap_or(u64::MAX);
+        self.shown.confirmed_ms.fetch_max(after, Ordering::Relaxed);
     }
 }
 
@@ -157,7 +190,7 @@ fn located(view: View, tables: &TableSource) -> View {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::AtomicBool;
 
     use super::*;
     use waymark_core::geo::GeoTable;
@@ -176,6 +209,17 @@ mod tests {
 
     fn code(reader: &Reader) -> &'static str {
         reader.peek().locator.locate([192, 0, 2, 1].into()).unwrap().place.code()
+    }
+
+    #[test]
+    fn dns_21_a_view_ages_from_its_last_confirmation() {
+        let (_publisher, reader) = publication(View::default(), no_tables());
+        let (start, hour) = (reader.shown.started, Duration::from_secs(3_600));
+        assert!(reader.age() < hour, "it counts from the start");
+        reader.confirmer().confirm(start + hour);
+        assert_eq!(reader.age(), Duration::ZERO);
+        reader.confirmer().confirm(start);
+        assert_eq!(reader.age(), Duration::ZERO, "an answer that comes late takes nothing back");
     }
 
     #[test]

@@ -7,4 +7,5 @@ mod failover;
 mod leader;
 mod quiet_log;
 mod scene;
+mod stale;
 mod weights;

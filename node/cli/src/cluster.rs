@@ -95,6 +95,7 @@ struct Founded {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Member {
     id: u64,
     name: String,
@@ -106,6 +107,8 @@ struct Member {
     applied: Option<u64>,
     /// Why it takes no part in the cluster although it answers; null if it does.
     trouble: Option<String>,
+    /// How old what it answers from may be at most; null if the member did not answer.
+    age_ms: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -126,9 +129,9 @@ struct ClusterStatus {
 
 impl From<wire::Member> for Member {
     fn from(message: wire::Member) -> Self {
-        let wire::Member { id, name, role, grpc, dns, http, applied, trouble } = message;
+        let wire::Member { id, name, role, grpc, dns, http, applied, trouble, age_ms } = message;
         let trouble = Some(trouble).filter(|text| !text.is_empty());
-        Self { id, name, role: words::role(role), grpc, dns, http, applied, trouble }
+        Self { id, name, role: words::role(role), grpc, dns, http, applied, trouble, age_ms }
     }
 }
 
@@ -224,7 +227,7 @@ impl Shown for ClusterStatus {
 }
 
 fn members_table(members: &[Member], style: &Style) -> String {
-    let mut shown = table::table(style, &["ID", "MEMBER", "ROLE", "GRPC", "DNS", "HTTP", "APPLIED"]);
+    let mut shown = table::table(style, &["ID", "MEMBER", "ROLE", "GRPC", "DNS", "HTTP", "APPLIED", "AGE"]);
     for member in members {
         let applied = match (member.applied, &member.trouble) {
             (Some(applied), _) => applied.to_string(),
@@ -239,9 +242,18 @@ fn members_table(members: &[Member], style: &Style) -> String {
             Cell::new(&member.dns),
             Cell::new(&member.http),
             Cell::new(applied),
+            Cell::new(member.age_ms.map_or("-".to_owned(), age)),
         ]);
     }
     table::finish(shown)
+}
+
+/// In seconds, and tenths below ten: a member that keeps up is about one old.
+fn age(age_ms: u64) -> String {
+    match age_ms {
+        0..10_000 => format!("{}.{}s", age_ms / 1_000, age_ms % 1_000 / 100),
+        _ => format!("{}s", age_ms / 1_000),
+    }
 }
 
 #[cfg(test)]
@@ -260,6 +272,7 @@ mod tests {
             http: "http://192.0.2.1:7401".into(),
             applied: Some(7),
             trouble: "its disk is full".into(),
+            age_ms: Some(1_234),
         };
         let status = wire::ClusterStatus { members: vec![member], last_log: 9, ..Default::default() };
         let text = render(&ClusterStatus::from(status.clone()), Format::Json, &Style::default());
@@ -267,12 +280,12 @@ mod tests {
         let wanted = serde_json::json!({
             "id": 1, "name": "m1", "role": "follower", "grpc": "http://192.0.2.1:7400", "dns": "192.0.2.1:53",
             "http": "http://192.0.2.1:7401", "applied": 7,
-            "trouble": "its disk is full",
+            "trouble": "its disk is full", "ageMs": 1_234,
         });
         assert_eq!(json["members"][0], wanted);
         let shown = ClusterStatus { cluster_id: Some("00ff".into()), ..status.clone().into() };
         let text = render(&shown, Format::Table, &Style::default());
-        assert!(text.ends_with("member 'm1': its disk is full\n"), "{text}");
+        assert!(text.ends_with("1.2s\nmember 'm1': its disk is full\n"), "{text}");
         assert_eq!((&json["lastLog"], &json["leaderId"]), (&9.into(), &serde_json::Value::Null));
     }
 

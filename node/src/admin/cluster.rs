@@ -1,5 +1,7 @@
 //! The cluster itself: founding it, taking members in, and how it stands.
 
+use std::time::Duration;
+
 use tonic::{Request, Response, Status};
 use waymark_core::model::{MemberUrl, Violations, quote};
 use waymark_proto::admin::v1::{
@@ -71,19 +73,24 @@ impl cluster_server::Cluster for ClusterService {
             last_log: last_log.0,
             applied: applied.0,
             members: members.into_iter().map(member_message).collect(),
-            quorum_age_ms: quorum_age.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX)),
+            quorum_age_ms: quorum_age.map(millis),
             counter: counter.0,
         }))
     }
 }
 
+fn millis(age: Duration) -> u64 {
+    u64::try_from(age.as_millis()).unwrap_or(u64::MAX)
+}
+
 fn member_message(member: raft::MemberStatus) -> Member {
-    let raft::MemberStatus { id, name, role, grpc, dns, http, applied, trouble } = member;
+    let raft::MemberStatus { id, name, role, grpc, dns, http, applied, trouble, age } = member;
     let role = match role {
         raft::Role::Leader => Role::Leader,
         raft::Role::Follower => Role::Follower,
         raft::Role::Learner => Role::Learner,
     };
     let (applied, trouble) = (applied.map(|applied| applied.0), trouble.unwrap_or_default());
-    Member { id: id.0, name, role: role.into(), grpc, dns, http, applied, trouble }
+    let age_ms = age.map(millis);
+    Member { id: id.0, name, role: role.into(), grpc, dns, http, applied, trouble, age_ms }
 }

@@ -1,5 +1,7 @@
 //! The settings of how DNS is answered.
 
+use std::time::Duration;
+
 use clap::Args;
 use ipnet::IpNet;
 use waymark_process::settings::{self, Reader};
@@ -13,6 +15,8 @@ pub struct AnswerSettings {
     pub version_text: Option<String>,
     /// How many replies over UDP one network is sent (DNS-19).
     pub rate_limit: RateLimit,
+    /// For how long a member that is cut off from the cluster goes on answering; without limit if nothing (DNS-21).
+    pub max_stale: Option<Duration>,
 }
 
 /// How many replies over UDP one network is sent (DNS-19).
@@ -55,6 +59,9 @@ pub struct AnswerFlags {
     /// Networks without that limit, beside loopback
     #[arg(long, value_name = "NETWORK", env = "WAYMARK_NODE_DNS_RATE_LIMIT_EXEMPT", value_delimiter = ',')]
     pub dns_rate_limit_exempt: Vec<String>,
+    /// How long a member that is cut off from the cluster goes on answering; 0s: without limit [default: 0s]
+    #[arg(long, value_name = "DURATION", env = "WAYMARK_NODE_MAX_STALE")]
+    pub max_stale: Option<String>,
 }
 
 /// Reads them for the member of that name.
@@ -74,7 +81,10 @@ pub(super) fn read(given: &mut Reader, flags: &AnswerFlags, member: &str) -> Ans
     let version_text = given
         .value("dns_version_text", flags.dns_version_text.as_deref(), version_text)
         .filter(|text| !text.is_empty());
-    AnswerSettings { member: member.to_owned(), version_text, rate_limit }
+    let max_stale = given
+        .value("max_stale", flags.max_stale.as_deref(), settings::duration)
+        .filter(|max_stale| !max_stale.is_zero());
+    AnswerSettings { member: member.to_owned(), version_text, rate_limit, max_stale }
 }
 
 /// One character-string (RFC 1035 §3.3).

@@ -53,6 +53,10 @@ timers = "local"
 # How long a start waits for a leader before DNS is answered from the member's own last state.
 start_grace = "10s"
 
+# How long a member that is cut off from the cluster goes on answering from its last state, before it answers SERVFAIL so that
+# resolvers turn to others: 4s or more with the timers local, 10s with regional, 30s with global. 0s: without limit.
+max_stale = "0s"
+
 # A database in MaxMind's format (MMDB) that locates clients, such as GeoLite2 or DB-IP; read again on HUP, and put
 # to use on all members by `waymark geo use newest`. Empty: the table of countries that this program carries along.
 geo_database = ""

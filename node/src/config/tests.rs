@@ -25,6 +25,16 @@ fn ops_2_flag_beats_file_beats_default() {
     assert_eq!(config.dns_advertise, "127.0.0.1:5300");
 }
 
+/// DNS-21: a member answers without limit, unless it is told how long.
+#[test]
+fn dns_21_max_stale_is_off_unless_it_is_longer_than_nothing() {
+    for (file, expected) in
+        [("", None), ("max_stale = \"0s\"", None), ("max_stale = \"4s\"", Some(Duration::from_secs(4)))]
+    {
+        assert_eq!(load(file, Flags::default()).unwrap().answers.max_stale, expected, "{file}");
+    }
+}
+
 #[test]
 fn ops_2_the_printed_sample_is_the_defaults() {
     let name = Some("m1".to_owned());
@@ -107,6 +117,9 @@ fn val_1_a_setting_that_cannot_work_is_refused_with_key_value_and_rule() {
             "dns_listen as well",
         ),
         ("start_grace = \"10\"", "node.toml:1:15: start_grace: '10'", "10s or 10ms"),
+        ("max_stale = \"10\"", "node.toml:1:13: max_stale: '10'", "10s or 10ms"),
+        ("max_stale = \"3s\"", "node.toml:1:13: max_stale: 3s", "below 4s"),
+        ("timers = \"global\"\nmax_stale = \"29s\"", "node.toml:2:13: max_stale: 29s", "below 30s"),
         ("log_level = \"a=b=c\"", "node.toml:1:13: log_level: 'a=b=c'", "filter"),
         ("dev = true\ndns_listen = [\"192.0.2.1:53\"]", "node.toml:1:7: dev: true", "loopback"),
         (

@@ -64,7 +64,7 @@ impl Bound {
     }
 
     /// Answers from the latest view of `reader`, as `settings` say, until `shutdown`; then answers what the sockets hold, closes them and
-    /// returns, after 4 s at the latest. However old the view gets, it is answered from (DNS-21).
+    /// returns, after 4 s at the latest. However old the view gets, it is answered from, unless they say otherwise (DNS-21).
     pub async fn serve(self, reader: Reader, settings: AnswerSettings, shutdown: CancellationToken) {
         let answers = Answers::new(reader, settings);
         let places = Arc::new(Places::new(self.limits));

@@ -11,7 +11,7 @@ use super::counters::{Counters, count_alone};
 use super::draws::Draws;
 use super::fast;
 use super::rate::{Kind, Ruling};
-use super::respond::{Arrival, Transport, Verdict, cut, respond};
+use super::respond::{Arrival, Condition, Transport, Verdict, cut, respond};
 use super::responder::{Answers, fail, now_s};
 
 /// When a batch of datagrams came: nobody needs to know better.
@@ -19,11 +19,14 @@ use super::responder::{Answers, fail, now_s};
 pub(super) struct Moment {
     now: Instant,
     now_s: u32,
+    condition: Condition,
 }
 
 impl Moment {
-    pub(super) fn now() -> Self {
-        Self { now: Instant::now(), now_s: now_s() }
+    /// The present one, with how the member is that answers by `answers`.
+    pub(super) fn now(answers: &Answers) -> Self {
+        let condition = Condition { is_stale: answers.are_stale(), is_crowded: false };
+        Self { now: Instant::now(), now_s: now_s(), condition }
     }
 }
 
@@ -75,8 +78,10 @@ impl Clerk {
         out: &mut [u8],
     ) -> Option<usize> {
         let (transport, draw) = (Transport::Udp, self.draws.next());
-        let arrival = Arrival { packet, transport, source, draw, now_s: moment.now_s };
-        let (length, code, is_proven) = match fast::respond(view, &arrival, out) {
+        let Moment { now_s, condition, .. } = *moment;
+        let arrival = Arrival { packet, transport, source, draw, now_s, condition };
+        let quick = if condition.is_stale { None } else { fast::respond(view, &arrival, out) };
+        let (length, code, is_proven) = match quick {
             Some(fast::Written { length, is_proven }) => (length, 0, is_proven),
             None => {
                 let verdict = respond(view, &self.answers.settings, &arrival, &mut self.written);

@@ -58,7 +58,8 @@ impl Door {
 impl Guest {
     /// The reply to `message`, if it gets one; who gets one is not idle.
     pub(super) fn answer(&mut self, message: &[u8]) -> Option<&[u8]> {
-        let reply = self.responder.answer(message, self.transport, self.source)?;
+        let is_crowded = self.place.is_in_a_crowd();
+        let reply = self.responder.answer(message, self.transport, self.source, is_crowded)?;
         self.place.touch();
         self.active = Instant::now();
         Some(reply)

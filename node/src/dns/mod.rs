@@ -53,4 +53,4 @@ pub use bound::Bound;
 pub use certificate::{Certificate, CertificateError};
 pub use counters::{Counts, Statistics};
 pub use encrypted::Encrypted;
-pub use respond::{Arrival, Transport, Verdict, respond};
+pub use respond::{Arrival, Condition, Transport, Verdict, respond};

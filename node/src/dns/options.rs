@@ -5,7 +5,8 @@
 //! | client subnet (8, RFC 7871) | once, well formed | the same with the answer's scope, if the zone takes them |
 //! | cookie (10, RFC 7873) | well formed; the first counts | client's and server's part, once the cluster has a secret |
 //! | NSID (3, RFC 5001) | any data | the member's name |
-//! | keep-alive (11, RFC 7828) | over TCP and TLS no data, or a time that is not looked at; over QUIC it ends the connection (RFC 9250); elsewhere ignored | how long an idle connection lasts |
+//! | keep-alive (11, RFC 7828) | over TCP and TLS no data, or a time that is not looked at; over QUIC it ends the connection (RFC 9250); elsewhere ignored | how long an idle connection lasts; 0 while places are scarce |
+//! | extended error (15, RFC 8914) | – | 14, not ready, with the SERVFAIL of a member that is cut off |
 //! | padding (12, RFC 7830) | any data | over encrypted transports so many zeros that the reply's length tells little |
 //! | others | lengths add up | – |
 
@@ -25,6 +26,7 @@ use crate::config::AnswerSettings;
 const NSID: u16 = 3;
 const KEEP_ALIVE: u16 = 11;
 const PADDING: u16 = 12;
+const EXTENDED_ERROR: u16 = 15;
 
 /// Replies that are padded have a length that is a multiple of this (RFC 8467 §4.1).
 const PADDED_TO: usize = 468;
@@ -32,6 +34,16 @@ const PADDED_TO: usize = 468;
 const OPTION_HEAD: usize = 4;
 /// How long an idle connection lasts, in keep-alive's unit of 100 ms.
 const IDLE_UNITS: u16 = (Limits::IDLE_MAX.as_millis() / 100) as u16;
+
+/// Why a stale member answers nothing (DNS-21): INFO-CODE 14, "Not Ready", which servers of either kind may say. "Stale
+/// Answer" (3) goes with an answer, and there is none (RFC 8914 §4.4, §4.15).
+pub(super) fn not_ready() -> EdnsOption {
+    let text = b"cut off from the cluster";
+    EdnsOption::Unknown(EXTENDED_ERROR, [&14_u16.to_be_bytes(), &text[..]].concat())
+}
+
+/// Asks the client to close the connection once it has its answers: others need the place (RFC 7828).
+const CLOSE_SOON: u16 = 0;
 
 /// What the options of a query said.
 #[derive(Clone, Debug, Default)]
@@ -100,7 +112,8 @@ impl Options {
         let cookie = self.cookie.as_ref().and_then(|cookie| cookie.reply(secrets, arrival));
         let nsid = self.wants_nsid.then(|| EdnsOption::Unknown(NSID, settings.member.clone().into_bytes()));
         let lasts = self.keep_alive.filter(|_| is_stream(arrival.transport));
-        let keep_alive = lasts.map(|_| EdnsOption::Unknown(KEEP_ALIVE, IDLE_UNITS.to_be_bytes().to_vec()));
+        let units = if arrival.condition.is_crowded { CLOSE_SOON } else { IDLE_UNITS };
+        let keep_alive = lasts.map(|_| EdnsOption::Unknown(KEEP_ALIVE, units.to_be_bytes().to_vec()));
         [cookie, nsid, keep_alive].into_iter().flatten().collect()
     }
 

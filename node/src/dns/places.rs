@@ -193,6 +193,11 @@ impl Place {
         }
     }
 
+    /// Is more than half of the places taken?
+    pub(super) fn is_in_a_crowd(&self) -> bool {
+        self.places.is_crowded()
+    }
+
     /// Is cancelled when the place is needed for somebody else.
     pub(super) fn evicted(&self) -> CancellationToken {
         self.evicted.clone()

@@ -11,7 +11,7 @@ use waymark_core::state::{CookieSecrets, View};
 
 use super::client_subnet::ClientSubnet;
 use super::cookie::Cookie;
-use super::options::Options;
+use super::options::{self, Options};
 use super::read::{Question, Received, read};
 use super::write::{Bounds, PAYLOAD_MAX, Reply, write};
 use crate::config::AnswerSettings;
@@ -47,6 +47,17 @@ pub struct Arrival<'p> {
     pub draw: u64,
     /// Seconds since 1970, by which cookies age. They wrap in 2106.
     pub now_s: u32,
+    /// How the member is.
+    pub condition: Condition,
+}
+
+/// How a member is when a packet comes; what is usual by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    /// Has it been cut off for longer than the operator wants to be answered from it (DNS-21)?
+    pub is_stale: bool,
+    /// Are places for connections scarce (DNS-14)?
+    pub is_crowded: bool,
 }
 
 /// What is to be done about a packet.
@@ -85,17 +96,20 @@ pub(super) fn respond_with(
     decide: impl FnOnce(&Question<'_>, Option<&ClientSubnet>) -> Answer,
 ) -> Verdict {
     let Some(received) = read(arrival.packet) else { return Verdict::Drop };
-    let reply = match judge(&received, arrival) {
+    let judged = judge(&received, arrival);
+    let reply = match judged {
         Judged::Decide(question) => Reply::Answer(decide(question, received.options.subnet.as_ref())),
+        Judged::Stale => Reply::Code(ResponseCode::ServFail),
         Judged::Chaos(question) => chaos(question, settings),
         Judged::Nothing => Reply::Code(greet(&received, secrets, arrival)),
         Judged::Refuse(code) => Reply::Code(code),
     };
     let bounds = Bounds { transport: arrival.transport, size_max: size_max(&received, arrival.transport) };
-    let options = match received.is_sound && received.options.suit(arrival.transport) {
+    let mut options = match received.is_sound && received.options.suit(arrival.transport) {
         true => received.options.reply(arrival, settings, secrets),
         false => Vec::new(),
     };
+    options.extend(matches!(judged, Judged::Stale).then(options::not_ready));
     let written = write(&received, &reply, &options, bounds, out).or_else(|error| {
         tracing::error!(%error, "an answer could not be encoded");
         write(&received, &Reply::Code(ResponseCode::ServFail), &[], bounds, out)
@@ -137,6 +151,8 @@ pub(super) fn cut(
 enum Judged<'r, 'p> {
     /// It is decided on.
     Decide(&'r Question<'p>),
+    /// It would be decided on, but what is known here is too old (DNS-21).
+    Stale,
     /// It asks about the member itself.
     Chaos(&'r Question<'p>),
     /// It asks nothing, to get a cookie.
@@ -156,6 +172,7 @@ enum Judged<'r, 'p> {
 /// | class CH                                            | [`chaos`]       |
 /// | a class other than IN                               | REFUSED         |
 /// | AXFR, IXFR                                          | REFUSED         |
+/// | anything else, while the member is stale            | SERVFAIL        |
 /// | anything else                                       | decided on      |
 fn judge<'r, 'p>(received: &'r Received<'p>, arrival: &Arrival<'_>) -> Judged<'r, 'p> {
     if received.metadata.op_code != OpCode::Query {
@@ -174,6 +191,7 @@ fn judge<'r, 'p>(received: &'r Received<'p>, arrival: &Arrival<'_>) -> Judged<'r
     let is_transfer = matches!(question.query.query_type(), RecordType::AXFR | RecordType::IXFR);
     match question.query.query_class() {
         DNSClass::CH => Judged::Chaos(question),
+        DNSClass::IN if !is_transfer && arrival.condition.is_stale => Judged::Stale,
         DNSClass::IN if !is_transfer => Judged::Decide(question),
         _ => Judged::Refuse(ResponseCode::Refused),
     }

@@ -8,7 +8,7 @@ use super::counters::{Counters, count};
 use super::draws::Draws;
 use super::rate::Limiter;
 use super::read::HEADER_LEN;
-use super::respond::{Arrival, Transport, Verdict, respond};
+use super::respond::{Arrival, Condition, Transport, Verdict, respond};
 use crate::clock;
 use crate::config::AnswerSettings;
 use crate::publication::Reader;
@@ -34,6 +34,11 @@ impl Answers {
         Self { reader, settings: Arc::new(settings), limiter }
     }
 
+    /// Has the member been cut off for longer than the operator wants to be answered from it (DNS-21)?
+    pub(super) fn are_stale(&self) -> bool {
+        self.settings.max_stale.is_some_and(|max_stale| self.reader.age() > max_stale)
+    }
+
     /// A responder that counts in `counters`.
     pub(super) fn responder(&self, counters: Arc<Counters>) -> Responder {
         Responder { answers: self.clone(), draws: Draws::seeded(), counters, out: Vec::new() }
@@ -50,10 +55,19 @@ pub(super) struct Responder {
 }
 
 impl Responder {
-    /// The reply to `packet`, if it gets one. Each packet is answered from the view of its moment (DNS-23).
-    pub(super) fn answer(&mut self, packet: &[u8], transport: Transport, source: IpAddr) -> Option<&[u8]> {
+    /// The reply to `packet`, if it gets one; `is_crowded` tells whether connections are scarce. Each packet is answered from
+    /// the view of its moment (DNS-23).
+    pub(super) fn answer(
+        &mut self,
+        packet: &[u8],
+        transport: Transport,
+        source: IpAddr,
+        is_crowded: bool,
+    ) -> Option<&[u8]> {
         count(&self.counters.queries);
-        let arrival = Arrival { packet, transport, source, draw: self.draws.next(), now_s: now_s() };
+        let condition = Condition { is_stale: self.answers.are_stale(), is_crowded };
+        let draw = self.draws.next();
+        let arrival = Arrival { packet, transport, source, draw, now_s: now_s(), condition };
         let Answers { reader, settings, .. } = &self.answers;
         let (view, out) = (reader.peek(), &mut self.out);
         // A broken invariant behind one name must not take all other names off the network.

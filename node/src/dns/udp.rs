@@ -71,7 +71,8 @@ impl<'s, A: Address> Window<'s, A> {
 
     /// Answers the batch, all of it from the view of the moment after it came (DNS-23).
     fn answer(&mut self) {
-        let (clerk, moment) = (&mut self.clerk, Moment::now());
+        let moment = Moment::now(&self.clerk.answers);
+        let clerk = &mut self.clerk;
         let view = self.reader.peek();
         self.batch.answer(|packet, source, room| clerk.answer(&view, packet, source, &moment, room));
         let failures = self.batch.send(self.socket);

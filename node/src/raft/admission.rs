@@ -77,7 +77,7 @@ async fn describe(
         MembershipError::Unreachable(format!("there is no answer from a member at {address}: {reason}"))
     };
     let answer = peer.describe(timed(wire::DescribeRequest {}, ANSWER_TIMEOUT)).await.map_err(unreachable)?;
-    let wire::DescribeResponse { node, cluster_id, applied: _, trouble: _ } = answer.into_inner();
+    let wire::DescribeResponse { node, cluster_id, applied: _, trouble: _, age_ms: _ } = answer.into_inner();
     let (id, node) = convert::node(node.unwrap_or_default());
     Ok(Description { id, node, cluster_id })
 }

@@ -66,6 +66,8 @@ pub struct MemberStatus {
     pub applied: Option<LogIndex>,
     /// Why it takes no part in the cluster although it answers.
     pub trouble: Option<String>,
+    /// How old what it answers from may be at most (DNS-21); `None` if it does not answer.
+    pub age: Option<Duration>,
 }
 
 /// What this member knows of its cluster, without asking for a leader.
@@ -256,7 +258,8 @@ impl Membership {
     async fn standing(&self, seat: &Seat, id: u64, node: &Node) -> Standing {
         if id == seat.member {
             let trouble = seat.failure().map(|error| error.to_string());
-            return Standing { applied: Some(self.base.reader.view().applied), trouble };
+            let reader = &self.base.reader;
+            return Standing { applied: Some(reader.view().applied), trouble, age: Some(reader.age()) };
         }
         let Ok(mut peer) = peer(&self.base, seat, id, node) else { return Standing::default() };
         let asked = peer.describe(timed(wire::DescribeRequest {}, DESCRIBE_TIMEOUT));
@@ -308,12 +311,14 @@ impl Membership {
 struct Standing {
     applied: Option<LogIndex>,
     trouble: Option<String>,
+    age: Option<Duration>,
 }
 
 /// What the answer at the address of the member `id` of this cluster means.
 fn standing_of(answer: wire::DescribeResponse, seat: &Seat, id: u64) -> Standing {
-    let wire::DescribeResponse { node, cluster_id, applied, trouble } = answer;
-    let stranger = |text: String| Standing { applied: None, trouble: Some(format!("{text}; {REJOIN}")) };
+    let wire::DescribeResponse { node, cluster_id, applied, trouble, age_ms } = answer;
+    let stranger =
+        |text: String| Standing { trouble: Some(format!("{text}; {REJOIN}")), ..Standing::default() };
     let (found, node) = convert::node(node.unwrap_or_default());
     if cluster_id.is_empty() {
         return stranger("it is empty, having lost its data".into());
@@ -324,11 +329,15 @@ fn standing_of(answer: wire::DescribeResponse, seat: &Seat, id: u64) -> Standing
     if found != id {
         return stranger(format!("member {found} '{}' answers at its address", node.name));
     }
-    Standing { applied: Some(LogIndex(applied)), trouble: Some(trouble).filter(|text| !text.is_empty()) }
+    Standing {
+        applied: Some(LogIndex(applied)),
+        trouble: Some(trouble).filter(|text| !text.is_empty()),
+        age: age_ms.map(Duration::from_millis),
+    }
 }
 
 fn member_status(id: u64, node: Node, role: Role, standing: Standing) -> MemberStatus {
     let Node { name, grpc, dns, http } = node;
-    let Standing { applied, trouble } = standing;
-    MemberStatus { id: MemberId(id), name, role, grpc, dns, http, applied, trouble }
+    let Standing { applied, trouble, age } = standing;
+    MemberStatus { id: MemberId(id), name, role, grpc, dns, http, applied, trouble, age }
 }

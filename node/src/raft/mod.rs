@@ -8,6 +8,7 @@ mod base;
 mod caller;
 mod compaction;
 mod connections;
+mod contact;
 mod convert;
 mod data_dir;
 mod file_lock;

@@ -14,6 +14,7 @@ use super::forward::{Refusal, status};
 use super::gather::Asker;
 use super::leader::Leader;
 use super::raft_service::addressed_seat;
+use super::timers::millis;
 use super::{HeldSession, HeldTables, LastOutcomes, Leases, Membership, ProposeError, Proposer, convert};
 
 /// Sessions that one member may name at once: far more agents than any plan has.
@@ -46,6 +47,7 @@ impl Peers for PeerService {
                 .map_or(String::new(), |error| error.to_string()),
             cluster_id: seat.map(|seat| seat.cluster.clone()).unwrap_or_default(),
             applied: self.base.reader.view().applied.0,
+            age_ms: Some(millis(self.base.reader.age())),
         }))
     }
 

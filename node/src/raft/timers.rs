@@ -103,7 +103,8 @@ impl TimerProfile {
     }
 }
 
-fn millis(duration: Duration) -> u64 {
+/// In whole milliseconds.
+pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 

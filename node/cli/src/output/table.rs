@@ -5,9 +5,9 @@ use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, 
 use super::Style;
 
 /// Columns that hold one short word or number: they are never broken, so that the others give way.
-const UNBROKEN: [&str; 12] = [
+const UNBROKEN: [&str; 13] = [
     "STATUS", "FOR", "STATE", "ROLE", "ID", "TTL", "SWITCHED", "REVISION", "PRIORITY", "WEIGHT", "ROUTING",
-    "APPLIED",
+    "APPLIED", "AGE",
 ];
 
 /// A table without lines, under capital headings.

@@ -106,6 +106,7 @@ fn member(id: u64, role: Role) -> MemberStatus {
         http: format!("http://192.0.2.{id}:7401"),
         applied: Some(LogIndex(7)),
         trouble: None,
+        age: Some(Duration::from_millis(800)),
     }
 }
 

@@ -14,7 +14,7 @@ use super::zone::carry_out;
 use crate::config::AnswerSettings;
 use crate::dns::draws::Draws;
 use crate::dns::fast;
-use crate::dns::respond::{Arrival, Transport, Verdict, respond};
+use crate::dns::respond::{Arrival, Condition, Transport, Verdict, respond};
 
 const QUERIES: usize = 1_000_000;
 const NOW_S: u32 = 1_700_000_000;
@@ -284,6 +284,7 @@ fn compare(view: &View, names: &[String], seed: u64, queries: usize) -> BTreeMap
             source,
             draw: asker.draws.next(),
             now_s: NOW_S,
+            condition: Condition::default(),
         };
         let Some(written) = fast::respond(view, &arrival, &mut quick) else { continue };
         let verdict = respond(view, &settings, &arrival, &mut complete);

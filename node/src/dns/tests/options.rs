@@ -6,7 +6,7 @@ use waymark_core::state::{CookieSecret, CookieSecrets};
 
 use super::packets::*;
 use crate::config::AnswerSettings;
-use crate::dns::respond::{Arrival, Transport, Verdict, cut, respond_with};
+use crate::dns::respond::{Arrival, Condition, Transport, Verdict, cut, respond_with};
 
 const NAME: &str = "app.example.com";
 const BAD_COOKIE: u16 = 23;
@@ -194,6 +194,39 @@ fn dns_14_keep_alive_is_told_over_streams_and_ignored_elsewhere() {
     }
     let (seen, _) = told(&with(&[]), Transport::Tcp, &secrets());
     assert!(options(&seen).is_empty(), "not unasked");
+}
+
+/// DNS-14, RFC 7828: while places are scarce clients are asked to give theirs back.
+#[test]
+fn dns_14_a_crowded_member_asks_clients_to_close() {
+    let packet = with(&option(11, &[]));
+    let mut out = Vec::new();
+    let condition = Condition { is_crowded: true, ..Condition::default() };
+    let arrival = Arrival { condition, ..arrival(&packet, Transport::Tcp) };
+    respond_with(&settings(), &secrets(), &arrival, &mut out, |_, _| positive(NAME, 1));
+    assert_eq!(options(&Seen::of(&out)), option(11, &[0, 0]));
+}
+
+/// DNS-21, RFC 8914: a member that is cut off for too long says so, and still tells who it is.
+#[test]
+fn dns_21_a_stale_member_answers_servfail_and_why() {
+    let condition = Condition { is_stale: true, ..Condition::default() };
+    let told = |packet: &[u8]| {
+        let mut out = Vec::new();
+        let arrival = Arrival { condition, ..arrival(packet, Transport::Udp) };
+        respond_with(&settings(), &secrets(), &arrival, &mut out, |_, _| panic!("not decided on"));
+        Message::from_vec(&out).expect("hickory reads it");
+        Seen::of(&out)
+    };
+    let seen = told(&with(&[]));
+    assert_eq!((seen.rcode, seen.flags & AA, seen.counts), (SERVER_FAILURE, 0, [1, 0, 0, 1]));
+    assert_eq!(options(&seen), option(15, b"\0\x0ecut off from the cluster"));
+    let plain = told(&query(NAME));
+    assert_eq!((plain.rcode, plain.counts), (SERVER_FAILURE, [1, 0, 0, 0]), "no EDNS without EDNS");
+    let who = [header(RD, [1, 0, 0, 0]), question("id.server", TXT, CH)].concat();
+    assert_eq!((told(&who).rcode, told(&who).counts[1]), (NO_ERROR, 1));
+    let transfer = [header(RD, [1, 0, 0, 0]), question(NAME, 252, IN)].concat();
+    assert_eq!(told(&transfer).rcode, REFUSED);
 }
 
 /// DNS-15, RFC 8467: over encrypted transports, and only if the query is padded too.

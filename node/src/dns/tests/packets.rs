@@ -7,7 +7,7 @@ use waymark_core::model::Name;
 use waymark_core::state::CookieSecrets;
 
 use crate::config::AnswerSettings;
-use crate::dns::respond::{Arrival, Transport, Verdict, respond_with};
+use crate::dns::respond::{Arrival, Condition, Transport, Verdict, respond_with};
 
 pub(super) const ID: u16 = 0x1234;
 pub(super) const QR: u16 = 0x8000;
@@ -24,6 +24,7 @@ pub(super) const IN: u16 = 1;
 
 pub(super) const NO_ERROR: u16 = 0;
 pub(super) const FORMAT_ERROR: u16 = 1;
+pub(super) const SERVER_FAILURE: u16 = 2;
 pub(super) const NX_DOMAIN: u16 = 3;
 pub(super) const NOT_IMPLEMENTED: u16 = 4;
 pub(super) const REFUSED: u16 = 5;
@@ -117,7 +118,14 @@ impl Seen {
 
 /// `packet` as it comes from 192.0.2.9, at a moment that does not matter.
 pub(super) fn arrival(packet: &[u8], transport: Transport) -> Arrival<'_> {
-    Arrival { packet, transport, source: address(9), draw: 7, now_s: 1_700_000_000 }
+    Arrival {
+        packet,
+        transport,
+        source: address(9),
+        draw: 7,
+        now_s: 1_700_000_000,
+        condition: Condition::default(),
+    }
 }
 
 /// What `packet` is answered when `answer` is decided.
