@@ -2,8 +2,10 @@
 
 CARGO ?= cargo
 ARGS ?=
+MINUTES ?= 5
+SECONDS ?= 60
 
-.PHONY: help build demo test check fix bench bench-dns
+.PHONY: help build demo test checkers fuzz soak check fix bench bench-dns
 
 help: ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -17,6 +19,20 @@ demo: build ## Run a three-member cluster with agents and endpoints on loopback 
 test: ## Run all tests, the end-to-end suites with real processes included
 	$(CARGO) build --locked --workspace --bins
 	$(CARGO) test --locked --workspace
+
+checkers: ## Compare with Knot and ask through Unbound, which are installed if this is Debian and they are missing
+	@tests/install-peers unbound knot
+	$(CARGO) build --locked --workspace --bins
+	$(CARGO) test --locked --workspace --test checkers -- --ignored
+
+fuzz: ## Feed packets, answers, client subnets and cookies at random, so long each; needs cargo-fuzz (SECONDS=60)
+	@$(CARGO) fuzz --version >/dev/null 2>&1 || { echo "cargo-fuzz is missing: cargo install cargo-fuzz --locked" >&2; exit 1; }
+	cd tests && for target in packet answer subnet cookie; do \
+	RUSTC_BOOTSTRAP=1 nice $(CARGO) fuzz run --sanitizer none $$target -- \
+	-max_total_time=$(SECONDS) -max_len=1400 -print_final_stats=1 || exit 1; done
+
+soak: build ## Kill, restart and change three members under load, and count what gets lost (MINUTES=5)
+	@$${CARGO_TARGET_DIR:-target}/release/waymark-soak --minutes $(MINUTES)
 
 check: ## What CI holds: format, lints, docs, tidiness, licences; changes nothing
 	$(CARGO) fmt --all --check
@@ -35,6 +51,5 @@ bench: build ## Measure; docs/benchmarks.md says what is printed (ARGS="--only d
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-bench $(ARGS)
 
 bench-dns: build ## Measure DNS beside gdnsd and Knot, which are installed if this is Debian and they are missing
-	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && ! [ -x /usr/sbin/gdnsd -a -x /usr/sbin/knotd ]; then \
-	apt-get update -qq && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gdnsd knot >/dev/null; fi
+	@tests/install-peers gdnsd knot
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-bench --only dns $(ARGS)

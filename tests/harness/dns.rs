@@ -34,15 +34,37 @@ fn no_reply(error: &std::io::Error) -> String {
     }
 }
 
-/// Asks over UDP.
-pub fn ask(member: SocketAddr, name: &str, kind: &str) -> Result<Message, String> {
+/// Sends `packet` from an address of its own and takes the reply, whatever is in it.
+pub fn exchange(member: SocketAddr, packet: &[u8]) -> Result<Vec<u8>, String> {
     let socket = UdpSocket::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
     socket.set_read_timeout(Some(PATIENCE)).map_err(|error| error.to_string())?;
-    let (id, packet) = packet(name, kind);
-    socket.send_to(&packet, member).map_err(|error| error.to_string())?;
-    let mut reply = [0; 4096];
+    socket.send_to(packet, member).map_err(|error| error.to_string())?;
+    let mut reply = vec![0; 4096];
     let length = socket.recv(&mut reply).map_err(|error| no_reply(&error))?;
-    let message = Message::from_vec(&reply[..length]).map_err(|error| error.to_string())?;
+    reply.truncate(length);
+    Ok(reply)
+}
+
+/// The same over TCP, with a connection of its own.
+pub fn exchange_tcp(member: SocketAddr, packet: &[u8]) -> Result<Vec<u8>, String> {
+    let exchange = || -> std::io::Result<Vec<u8>> {
+        let mut stream = TcpStream::connect(member)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let length = u16::try_from(packet.len()).expect("a query is short");
+        stream.write_all(&[&length.to_be_bytes()[..], packet].concat())?;
+        let mut length = [0; 2];
+        stream.read_exact(&mut length)?;
+        let mut reply = vec![0; usize::from(u16::from_be_bytes(length))];
+        stream.read_exact(&mut reply)?;
+        Ok(reply)
+    };
+    exchange().map_err(|error| no_reply(&error))
+}
+
+/// Asks over UDP.
+pub fn ask(member: SocketAddr, name: &str, kind: &str) -> Result<Message, String> {
+    let (id, packet) = packet(name, kind);
+    let message = Message::from_vec(&exchange(member, &packet)?).map_err(|error| error.to_string())?;
     if message.metadata.id == id { Ok(message) } else { Err("a reply with another id".into()) }
 }
 
@@ -62,34 +84,19 @@ pub fn ask_from(member: SocketAddr, name: &str, subnet: &str) -> Result<(Vec<Str
     packet[11] = 1;
     packet.extend([0, 0, 41, 0x04, 0xd0, 0, 0, 0, 0, 0, option.len() as u8 + 4, 0, 8, 0, option.len() as u8]);
     packet.extend(&option);
-    let socket = UdpSocket::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
-    socket.set_read_timeout(Some(PATIENCE)).map_err(|error| error.to_string())?;
-    socket.send_to(&packet, member).map_err(|error| error.to_string())?;
-    let mut reply = [0; 4096];
-    let length = socket.recv(&mut reply).map_err(|error| no_reply(&error))?;
-    let message = Message::from_vec(&reply[..length]).map_err(|error| error.to_string())?;
+    let reply = exchange(member, &packet)?;
+    let message = Message::from_vec(&reply).map_err(|error| error.to_string())?;
     let data = message.answers.iter().map(|record| record.data.to_string()).collect();
     // The option comes back as it was sent, but for the scope in its fourth byte.
     let echo = [&[0, 8, 0, option.len() as u8], &option[..3]].concat();
-    let at = reply[..length].windows(echo.len()).rposition(|bytes| bytes == echo.as_slice());
+    let at = reply.windows(echo.len()).rposition(|bytes| bytes == echo.as_slice());
     Ok((data, at.map(|at| reply[at + echo.len()])))
 }
 
 /// Asks over TCP.
 pub fn ask_tcp(member: SocketAddr, name: &str, kind: &str) -> Result<Message, String> {
-    let exchange = || -> std::io::Result<Vec<u8>> {
-        let mut stream = TcpStream::connect(member)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        let (_, packet) = packet(name, kind);
-        let length = u16::try_from(packet.len()).expect("a query is short");
-        stream.write_all(&[&length.to_be_bytes()[..], &packet].concat())?;
-        let mut length = [0; 2];
-        stream.read_exact(&mut length)?;
-        let mut reply = vec![0; usize::from(u16::from_be_bytes(length))];
-        stream.read_exact(&mut reply)?;
-        Ok(reply)
-    };
-    let reply = exchange().map_err(|error| error.to_string())?;
+    let (_, packet) = packet(name, kind);
+    let reply = exchange_tcp(member, &packet)?;
     Message::from_vec(&reply).map_err(|error| error.to_string())
 }
 

@@ -10,6 +10,7 @@ pub mod endpoint;
 pub mod eventually;
 pub mod load;
 pub mod member;
+pub mod peer;
 pub mod ports;
 pub mod process;
 pub mod terminal;

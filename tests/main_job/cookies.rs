@@ -1,24 +1,11 @@
 //! What a resolver learns of one member is good at every other, over real processes (DNS-11, DNS-12).
 
-use std::net::{SocketAddr, UdpSocket};
-use std::time::Duration;
-
+use harness::dns::exchange;
 use harness::{Cluster, eventually};
 use hickory_proto::op::Message;
 use hickory_proto::rr::RData;
 
 const CLIENT: &[u8; 8] = b"resolver";
-
-/// Sends `query` from an address of its own and takes the reply.
-fn exchange(member: SocketAddr, query: &[u8]) -> Result<Vec<u8>, String> {
-    let socket = UdpSocket::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
-    socket.set_read_timeout(Some(Duration::from_secs(2))).map_err(|error| error.to_string())?;
-    socket.send_to(query, member).map_err(|error| error.to_string())?;
-    let mut reply = vec![0; 1_232];
-    let length = socket.recv(&mut reply).map_err(|error| error.to_string())?;
-    reply.truncate(length);
-    Ok(reply)
-}
 
 /// A query for a name that nobody has, with `cookie` as its only option.
 fn query(cookie: &[u8]) -> Vec<u8> {

@@ -7,5 +7,6 @@ mod failover;
 mod leader;
 mod quiet_log;
 mod scene;
+mod soak;
 mod stale;
 mod weights;

@@ -31,6 +31,8 @@ mod door;
 mod draws;
 mod encrypted;
 mod fast;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod http;
 mod https;
 mod options;

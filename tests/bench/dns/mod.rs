@@ -7,9 +7,10 @@ mod names;
 mod peers;
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use harness::peer::Running;
 use harness::{Cluster, eventually, ports};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
@@ -92,16 +93,6 @@ fn measure_kind(kind: Kind, names: u32, subjects: &[Subject], time: Duration) {
                 of(|load| load.p99_micros)
             ),
         );
-    }
-}
-
-/// A process that ends with its owner.
-pub(super) struct Running(pub(super) Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

@@ -6,10 +6,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use harness::peer::{self, Running};
 use harness::{eventually, ports};
 
 use super::names::{ALIAS, Kind, NETWORKS, WEIGHTS, ZONE, address, label};
-use super::{Running, SERVER_CORE, Subject};
+use super::{SERVER_CORE, Subject};
 use crate::row;
 
 /// A peer that runs, and its files.
@@ -127,25 +128,5 @@ plugins => {{
 }
 
 fn knot(dir: &Path, address_of: SocketAddr, names: u32) -> Vec<String> {
-    fs::write(dir.join("zone"), zone_file(names, plain)).expect("a file can be written");
-    let dir_text = dir.display();
-    let text = format!(
-        "server:
-    rundir: {dir_text}
-    listen: {}@{}
-    udp-workers: 1
-    tcp-workers: 1
-    background-workers: 1
-zone:
-  - domain: {ZONE}
-    file: {dir_text}/zone
-    storage: {dir_text}
-    journal-content: none
-    zonefile-load: whole
-",
-        address_of.ip(),
-        address_of.port()
-    );
-    fs::write(dir.join("knot.conf"), text).expect("a file can be written");
-    vec!["-c".to_owned(), dir.join("knot.conf").display().to_string()]
+    peer::knot(dir, address_of, ZONE, &zone_file(names, plain))
 }

@@ -29,6 +29,7 @@ fn dns_3_the_question_comes_back_byte_for_byte_and_owners_point_to_it() {
     }
 }
 
+/// F-DNS-24.
 #[test]
 fn dns_3_flags_are_ours_but_for_rd_and_cd() {
     let kinds = [positive("app.example.com", 1), empty(Rcode::NoError), empty(Rcode::NxDomain)];
@@ -105,6 +106,7 @@ fn dns_6_every_kind_of_record_is_written_whole() {
     );
 }
 
+/// F-DNS-11, F-DNS-12.
 #[test]
 fn dns_8_a_reply_over_udp_has_the_size_that_the_asker_takes() {
     let name = "app.example.com";
@@ -121,6 +123,7 @@ fn dns_8_a_reply_over_udp_has_the_size_that_the_asker_takes() {
     }
 }
 
+/// F-DNS-11.
 #[test]
 fn dns_8_without_edns_512_bytes_are_the_most() {
     let name = "app.example.com";
@@ -130,6 +133,7 @@ fn dns_8_without_edns_512_bytes_are_the_most() {
     assert_eq!((cut.flags & TC, cut.counts, cut.bytes.len()), (TC, [1, 0, 0, 0], 12 + 21));
 }
 
+/// F-DNS-12.
 #[test]
 fn dns_8_what_does_not_fit_leaves_no_part_of_any_section() {
     let mut answer = positive("app.example.com", 10);
@@ -148,6 +152,7 @@ fn dns_8_over_tcp_an_answer_is_complete() {
     }
 }
 
+/// F-DNS-13.
 #[test]
 fn dns_8_25_addresses_of_a_long_name_fit_512_bytes() {
     let long = "a-rather-long-name-of-40-bytes.example.com";

@@ -3,143 +3,18 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use waymark_core::model::{
-    Edit, EndpointPatch, LogIndex, ProfilePatch, Region, Revision, Routing, ZonePatch,
-};
-use waymark_core::state::{Action, CookieSecret, State, View};
+use waymark_core::state::View;
 use waymark_process::chance;
 
 use super::packets::*;
-use super::zone::carry_out;
 use crate::config::AnswerSettings;
 use crate::dns::draws::Draws;
 use crate::dns::fast;
+use crate::dns::fuzzing::zones::{METHODS, SECRET, view};
 use crate::dns::respond::{Arrival, Condition, Transport, Verdict, respond};
 
 const QUERIES: usize = 1_000_000;
 const NOW_S: u32 = 1_700_000_000;
-
-const METHODS: [(&str, Routing); 6] = [
-    ("priority", Routing::Priority),
-    ("weighted", Routing::Weighted),
-    ("performance", Routing::Performance),
-    ("geographic", Routing::Geographic),
-    ("multivalue", Routing::Multivalue),
-    ("subnet", Routing::Subnet),
-];
-
-fn zone(state: &State, name: &str, ecs: bool) -> State {
-    let server = (format!("ns1.{name}"), vec!["192.0.2.53".to_owned()]);
-    let fields =
-        ZonePatch { name_servers: Edit::Set(vec![server]), ecs: Edit::Set(ecs), ..ZonePatch::default() };
-    carry_out(state, Action::CreateZone { name: name.to_owned(), fields })
-}
-
-/// A profile of that method with an endpoint for each target, all of them always served, in Europe or America and for one
-/// half of the addresses or the other.
-fn profile(state: &State, zone: &str, name: &str, routing: Routing, targets: &[&str]) -> State {
-    named_profile(state, zone, &format!("{name}-{}", zone.replace('.', "-")), name, routing, targets)
-}
-
-/// The same with another name in the cluster than in the zone.
-fn named_profile(
-    state: &State,
-    zone: &str,
-    own_name: &str,
-    name: &str,
-    routing: Routing,
-    targets: &[&str],
-) -> State {
-    let endpoint = |(nth, target): (usize, &&str)| {
-        let patch = EndpointPatch {
-            target: Edit::Set((*target).to_owned()),
-            always_serve: Edit::Set(true),
-            ..EndpointPatch::default()
-        };
-        let is_first = nth % 2 == 0;
-        let patch = match routing {
-            Routing::Geographic => EndpointPatch {
-                geo: Edit::Set(vec![if nth == 0 { "WORLD" } else { ["DE", "US", "FR"][nth % 3] }.to_owned()]),
-                ..patch
-            },
-            Routing::Subnet => EndpointPatch {
-                subnets: Edit::Set(vec![format!("{}.0.0.0/8", 10 + nth), format!("2001:db8:{nth}::/48")]),
-                ..patch
-            },
-            Routing::Performance => {
-                EndpointPatch { location: Edit::Set(if is_first { "eu" } else { "us" }.to_owned()), ..patch }
-            }
-            _ => patch,
-        };
-        (format!("e{nth}"), patch)
-    };
-    carry_out(
-        state,
-        Action::CreateProfile {
-            name: own_name.to_owned(),
-            zone: zone.to_owned(),
-            relative_name: name.to_owned(),
-            fields: ProfilePatch {
-                routing: Edit::Set(routing),
-                max_return: if routing == Routing::Multivalue { Edit::Set(8) } else { Edit::Keep },
-                ..ProfilePatch::default()
-            },
-            endpoints: targets.iter().enumerate().map(endpoint).collect(),
-        },
-    )
-}
-
-/// Every method in zones with and without client subnets, with targets of both families, and aliases that lead out of the
-/// zones and into them.
-fn view() -> (View, Vec<String>) {
-    let mut state = State::default();
-    for (name, latitude_e6) in [("eu", 50_000_000), ("us", -100_000_000 / 2)] {
-        let region =
-            Region { name: name.into(), latitude_e6, longitude_e6: 9_000_000, revision: Revision(0) };
-        state = carry_out(&state, Action::SetRegion(region));
-    }
-    state = carry_out(&state, Action::RotateCookies { fresh: CookieSecret([3; 16]) });
-    let zones = ["example.com", "eu.example.com", "plain.test"];
-    for zone_name in zones {
-        state = zone(&state, zone_name, zone_name != "plain.test");
-    }
-    let v4 = ["192.0.2.1", "192.0.2.2", "192.0.2.3"];
-    let both = ["192.0.2.1", "2001:db8::1", "192.0.2.2", "2001:db8::2"];
-    let mut names =
-        vec!["nothing.example.com", "ns1.example.com", "example.com", "test", "sub.v4-priority.example.com"]
-            .into_iter()
-            .map(str::to_owned)
-            .collect::<Vec<_>>();
-    for zone_name in zones {
-        for (word, routing) in METHODS {
-            for (kind, targets) in [("v4", &v4[..]), ("both", &both), ("v6", &both[1..2])] {
-                let name = format!("{kind}-{word}");
-                state = profile(&state, zone_name, &name, routing, targets);
-                names.push(format!("{name}.{zone_name}"));
-            }
-        }
-        for (name, target) in [
-            ("out", "edge.example.net"),
-            ("near", "edge.other.com"),
-            ("sibling", "app.out.example.com.example.net"),
-            ("in", "v4-weighted.example.com"),
-            ("deep.chain", "in.example.com"),
-        ] {
-            state = profile(&state, zone_name, name, Routing::Priority, &[target]);
-            names.push(format!("{name}.{zone_name}"));
-        }
-        // Replies to long names come near to what an asker takes.
-        let long = ["a".repeat(60), "b".repeat(60), "c".repeat(50)].join(".");
-        let many: Vec<String> = (1..=9).map(|nth| format!("2001:db8::{nth}")).collect();
-        let many: Vec<&str> = many.iter().map(String::as_str).chain(["192.0.2.1"; 1]).collect();
-        let own_name = format!("long-{}", zone_name.replace('.', "-"));
-        state = named_profile(&state, zone_name, &own_name, &long, Routing::Multivalue, &many);
-        names.push(format!("{long}.{zone_name}"));
-        state = profile(&state, zone_name, "empty", Routing::Weighted, &[]);
-        names.push(format!("empty.{zone_name}"));
-    }
-    (View::of(state, LogIndex(9)), names)
-}
 
 /// A generator of queries that are mostly usual and sometimes not.
 struct Asker<'n> {
@@ -228,10 +103,8 @@ impl Asker<'_> {
             0 => client.to_vec(),
             1 => vec![1; self.below(45)],
             _ => {
-                let secrets = waymark_core::state::CookieSecrets {
-                    current: Some(CookieSecret([3; 16])),
-                    ..Default::default()
-                };
+                let secrets =
+                    waymark_core::state::CookieSecrets { current: Some(SECRET), ..Default::default() };
                 let made_s = NOW_S - self.below(4_000) as u32;
                 let asked = crate::dns::cookie::Cookie::read(&client).expect("eight bytes");
                 asked.for_next_time(&secrets, source, made_s).expect("a secret").to_vec()

@@ -27,6 +27,7 @@ fn with_options(options: &[u8]) -> Vec<u8> {
     query_with(NAME, &opt_at(&[0], 1232, 0, 0, options))
 }
 
+/// F-DNS-20.
 #[test]
 fn dns_13_silence_for_less_than_a_header_and_for_responses() {
     let query = query(NAME);

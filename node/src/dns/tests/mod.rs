@@ -2,6 +2,7 @@
 
 mod answers;
 mod certificates;
+mod corpus;
 mod differential;
 mod fuzz;
 mod https;

@@ -26,6 +26,7 @@ fn limits(connections_max: usize, network_max: usize, idle_ms: u64) -> Limits {
     Limits { connections_max, network_max, idle_max, ..Limits::of_process() }
 }
 
+/// F-DNS-22.
 #[tokio::test]
 async fn dns_14_queries_on_one_connection_are_all_answered() {
     let door = Door::open();
@@ -40,6 +41,7 @@ async fn dns_14_queries_on_one_connection_are_all_answered() {
     door.shut().await;
 }
 
+/// F-DNS-22.
 #[tokio::test]
 async fn dns_14_a_length_may_come_in_pieces() {
     let door = Door::open();

@@ -10,9 +10,9 @@ use waymark_core::state::{Action, State, View};
 
 use super::packets::*;
 use super::sockets::*;
-use super::zone::carry_out;
 use crate::config::AnswerSettings;
 use crate::dns::bind;
+use crate::dns::fuzzing::zones::carry_out;
 use crate::publication::{no_tables, publication};
 
 /// Queries that wait in the sockets: as many as the smallest receive buffer holds that a system grants.

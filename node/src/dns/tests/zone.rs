@@ -3,13 +3,14 @@
 use std::net::UdpSocket;
 
 use hickory_server::proto::op::Message;
-use waymark_core::model::{Edit, EndpointPatch, LogIndex, ProfilePatch, Routing, Timestamp, ZonePatch};
-use waymark_core::state::{Action, Command, Context, State, View, apply};
+use waymark_core::model::{Edit, EndpointPatch, LogIndex, ProfilePatch, Routing, ZonePatch};
+use waymark_core::state::{Action, State, View};
 
 use super::packets::*;
 use super::sockets::*;
 use crate::config::AnswerSettings;
 use crate::dns::bind;
+use crate::dns::fuzzing::zones::carry_out;
 use crate::dns::respond::{Transport, respond};
 use crate::publication::{no_tables, publication};
 
@@ -17,13 +18,6 @@ const AAAA: u16 = 28;
 const ANY: u16 = 255;
 const NS: u16 = 2;
 const SOA: u16 = 6;
-
-pub(super) fn carry_out(state: &State, action: Action) -> State {
-    let context = Context { index: LogIndex(1), at: Timestamp(0) };
-    let applied = apply(state, context, &Command { id: None, author: "operator".to_owned(), action });
-    applied.reply.expect("a good command");
-    applied.state
-}
 
 /// A zone with a name server inside and one outside.
 fn zone() -> State {

@@ -91,6 +91,7 @@ fn set_16_overlaps_and_merges() {
     }
 }
 
+/// F-DNS-15.
 #[test]
 fn dns_10_the_shortest_prefix_that_lies_within() {
     for (within, around, prefix) in [

@@ -16,6 +16,7 @@ fn obj_3_a_name_belongs_to_one_profile() {
     cluster.apply(create_profile("web2", "api.eu.web", vec![])).unwrap();
 }
 
+/// F-DNS-23.
 #[test]
 fn dns_16_the_apex_takes_addresses_only() {
     let mut cluster = Cluster::new();

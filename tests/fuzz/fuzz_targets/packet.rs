@@ -1,0 +1,5 @@
+//! The parser of packets, fed by libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| waymark_node::dns::fuzzing::packet(data));

@@ -1,0 +1,151 @@
+//! Fifty configuration changes a second, on whichever member takes them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tonic::transport::{Channel, Endpoint as Address};
+use tonic::{Request, Status};
+use waymark_proto::admin::v1::endpoints_client::EndpointsClient;
+use waymark_proto::admin::v1::records_client::RecordsClient;
+use waymark_proto::admin::v1::regions_client::RegionsClient;
+use waymark_proto::admin::v1::{
+    Endpoint, RecordSet, Region, SetRecordSetRequest, SetRegionRequest, UpdateEndpointRequest, WriteOptions,
+};
+
+use crate::scene::ZONE;
+
+/// Changes come as often as this; those that an election holds up are made up for.
+const PACE: Duration = Duration::from_millis(20);
+
+/// How long a member may take for one before another member is tried.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Writers at the same time in a burst.
+const WRITERS: u64 = 64;
+
+/// Writes until it is stopped.
+pub(crate) struct Changes {
+    stop: Arc<AtomicBool>,
+    acknowledged: Arc<AtomicU64>,
+    thread: JoinHandle<()>,
+}
+
+impl Changes {
+    pub(crate) fn start(urls: &[String]) -> Self {
+        let (stop, acknowledged) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let (urls, told, counted) = (urls.to_owned(), stop.clone(), acknowledged.clone());
+        let thread = std::thread::spawn(move || runtime().block_on(change_steadily(&urls, &told, &counted)));
+        Self { stop, acknowledged, thread }
+    }
+
+    /// How many were acknowledged so far.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.acknowledged.load(Ordering::Relaxed)
+    }
+
+    /// Ends. Returns how many were acknowledged.
+    pub(crate) fn stop(self) -> u64 {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().expect("a writer ends well");
+        self.acknowledged.load(Ordering::Relaxed)
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made")
+}
+
+fn channel(url: &str) -> Channel {
+    let address = Address::from_shared(url.to_owned()).expect("a member's URL");
+    address.connect_timeout(PATIENCE).connect_lazy()
+}
+
+async fn change_steadily(urls: &[String], stop: &AtomicBool, acknowledged: &AtomicU64) {
+    let channels: Vec<Channel> = urls.iter().map(|url| channel(url)).collect();
+    let mut ticks = tokio::time::interval(PACE);
+    let (mut number, mut at) = (0, 0);
+    while !stop.load(Ordering::Relaxed) {
+        match change(channels[at].clone(), number).await {
+            Ok(()) => {
+                number += 1;
+                acknowledged.fetch_add(1, Ordering::Relaxed);
+                ticks.tick().await;
+            }
+            Err(_) => {
+                // It is down, or knows no leader: somebody else may.
+                at = (at + 1) % channels.len();
+                tokio::time::sleep(PACE).await;
+            }
+        }
+    }
+}
+
+/// A record's text, an endpoint's weight and a region's place in turn: the first two are asked for.
+async fn change(channel: Channel, number: u32) -> Result<(), Status> {
+    match number % 3 {
+        0 => {
+            let set = RecordSet {
+                zone: ZONE.to_owned(),
+                relative_name: "text".to_owned(),
+                r#type: "TXT".to_owned(),
+                ttl_seconds: Some(5),
+                data: vec![format!("\"change {number}\"")],
+                ..RecordSet::default()
+            };
+            let write = Some(WriteOptions::default());
+            let request = limited(SetRecordSetRequest { record_set: Some(set), write });
+            RecordsClient::new(channel).set_record_set(request).await.map(drop)
+        }
+        1 => {
+            let weight = Some(1 + number % 1_000);
+            let endpoint = Endpoint { name: "a".to_owned(), weight, ..Endpoint::default() };
+            let mut request = UpdateEndpointRequest {
+                profile: "share".to_owned(),
+                endpoint: Some(endpoint),
+                write: Some(WriteOptions::default()),
+                ..UpdateEndpointRequest::default()
+            };
+            request.update_mask.get_or_insert_default().paths.push("weight".to_owned());
+            EndpointsClient::new(channel).update_endpoint(limited(request)).await.map(drop)
+        }
+        _ => move_region(channel, "spare", number).await,
+    }
+}
+
+async fn move_region(channel: Channel, name: &str, number: u32) -> Result<(), Status> {
+    let (latitude, longitude) = (f64::from(number % 90), f64::from(number % 180));
+    let region = Region { name: name.to_owned(), latitude, longitude, revision: 0 };
+    let request = limited(SetRegionRequest { region: Some(region), write: Some(WriteOptions::default()) });
+    RegionsClient::new(channel).set_region(request).await.map(drop)
+}
+
+fn limited<T>(message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    request.set_timeout(PATIENCE);
+    request
+}
+
+/// Writes `count` log entries by way of one member, many at a time.
+pub(crate) fn burst(url: &str, count: u64) {
+    let channel = channel(url);
+    runtime().block_on(async {
+        let write = |writer| {
+            let channel = channel.clone();
+            tokio::spawn(async move {
+                let mut written = 0;
+                let mut number = 0;
+                while written < count / WRITERS {
+                    number += 1;
+                    // A refused one is written again, with another number.
+                    let name = format!("burst-{writer}");
+                    written += u64::from(move_region(channel.clone(), &name, number).await.is_ok());
+                }
+            })
+        };
+        for writer in (0..WRITERS).map(write).collect::<Vec<_>>() {
+            writer.await.expect("a writer ends well");
+        }
+    });
+}
