@@ -27,8 +27,9 @@ checkers: ## Compare with Knot and ask through Unbound, which are installed if t
 
 fuzz: ## Feed packets, answers, client subnets and cookies at random, so long each; needs cargo-fuzz (SECONDS=60)
 	@$(CARGO) fuzz --version >/dev/null 2>&1 || { echo "cargo-fuzz is missing: cargo install cargo-fuzz --locked" >&2; exit 1; }
-	cd tests && for target in packet answer subnet cookie; do \
-	RUSTC_BOOTSTRAP=1 nice $(CARGO) fuzz run --sanitizer none $$target -- \
+	@cd tests && for target in packet answer subnet cookie; do mkdir -p fuzz/found/$$target; \
+	RUSTC_BOOTSTRAP=1 nice $(CARGO) fuzz run --sanitizer none $$target \
+	"$(CURDIR)/tests/fuzz/found/$$target" "$(CURDIR)/tests/fuzz/corpus/$$target" -- \
 	-max_total_time=$(SECONDS) -max_len=1400 -print_final_stats=1 || exit 1; done
 
 soak: build ## Kill, restart and change three members under load, and count what gets lost (MINUTES=5)

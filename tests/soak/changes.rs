@@ -16,8 +16,14 @@ use waymark_proto::admin::v1::{
 
 use crate::scene::ZONE;
 
-/// Changes come as often as this; those that an election holds up are made up for.
-const PACE: Duration = Duration::from_millis(20);
+/// Who changes steadily, so that one change need not wait for another.
+pub(crate) const CHANGERS: u32 = 4;
+
+/// Each changes something as often as this, all together 50 times a second; what an election holds up is made up for.
+const PACE: Duration = Duration::from_millis(80);
+
+/// How soon another member is tried.
+const REST: Duration = Duration::from_millis(20);
 
 /// How long a member may take for one before another member is tried.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -36,7 +42,15 @@ impl Changes {
     pub(crate) fn start(urls: &[String]) -> Self {
         let (stop, acknowledged) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (urls, told, counted) = (urls.to_owned(), stop.clone(), acknowledged.clone());
-        let thread = std::thread::spawn(move || runtime().block_on(change_steadily(&urls, &told, &counted)));
+        let thread = std::thread::spawn(move || {
+            runtime().block_on(async {
+                let changer =
+                    |first| tokio::spawn(change_steadily(urls.clone(), first, told.clone(), counted.clone()));
+                for changer in (0..CHANGERS).map(changer).collect::<Vec<_>>() {
+                    changer.await.expect("a writer ends well");
+                }
+            });
+        });
         Self { stop, acknowledged, thread }
     }
 
@@ -62,21 +76,21 @@ fn channel(url: &str) -> Channel {
     address.connect_timeout(PATIENCE).connect_lazy()
 }
 
-async fn change_steadily(urls: &[String], stop: &AtomicBool, acknowledged: &AtomicU64) {
+async fn change_steadily(urls: Vec<String>, first: u32, stop: Arc<AtomicBool>, acknowledged: Arc<AtomicU64>) {
     let channels: Vec<Channel> = urls.iter().map(|url| channel(url)).collect();
     let mut ticks = tokio::time::interval(PACE);
-    let (mut number, mut at) = (0, 0);
+    let (mut number, mut at) = (first, 0);
     while !stop.load(Ordering::Relaxed) {
         match change(channels[at].clone(), number).await {
             Ok(()) => {
-                number += 1;
+                number += CHANGERS;
                 acknowledged.fetch_add(1, Ordering::Relaxed);
                 ticks.tick().await;
             }
             Err(_) => {
                 // It is down, or knows no leader: somebody else may.
                 at = (at + 1) % channels.len();
-                tokio::time::sleep(PACE).await;
+                tokio::time::sleep(REST).await;
             }
         }
     }
