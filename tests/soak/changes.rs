@@ -28,9 +28,6 @@ const REST: Duration = Duration::from_millis(20);
 /// How long a member may take for one before another member is tried.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Writers at the same time in a burst.
-const WRITERS: u64 = 64;
-
 /// Writes until it is stopped.
 pub(crate) struct Changes {
     stop: Arc<AtomicBool>,
@@ -141,24 +138,22 @@ fn limited<T>(message: T) -> Request<T> {
     request
 }
 
-/// Writes `count` log entries by way of one member, many at a time.
-pub(crate) fn burst(url: &str, count: u64) {
-    let channel = channel(url);
+/// Writes `count` log entries by way of these members, each of which takes one at a time: several that wait become one.
+pub(crate) fn burst(urls: [String; 2], count: u32) {
     runtime().block_on(async {
-        let write = |writer| {
-            let channel = channel.clone();
+        let each = count / 2;
+        let write = |url: String| {
             tokio::spawn(async move {
-                let mut written = 0;
-                let mut number = 0;
-                while written < count / WRITERS {
+                let (channel, mut written, mut number) = (channel(&url), 0, 0);
+                while written < each {
                     number += 1;
                     // A refused one is written again, with another number.
-                    let name = format!("burst-{writer}");
-                    written += u64::from(move_region(channel.clone(), &name, number).await.is_ok());
+                    let name = format!("burst-{}", url.rsplit(':').next().unwrap_or_default());
+                    written += u32::from(move_region(channel.clone(), &name, number).await.is_ok());
                 }
             })
         };
-        for writer in (0..WRITERS).map(write).collect::<Vec<_>>() {
+        for writer in urls.map(write) {
             writer.await.expect("a writer ends well");
         }
     });

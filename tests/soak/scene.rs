@@ -26,7 +26,7 @@ const PER_SECOND: u32 = 500;
 
 /// So many entries that those a member has missed are no longer in the log: a snapshot is made after 10,000, and 1,000 are
 /// kept beside it.
-const BEYOND_THE_LOG: u64 = 12_500;
+const BEYOND_THE_LOG: u32 = 11_200;
 
 /// What a member says when it gets a snapshot.
 const SNAPSHOT_ARRIVED: &str = "a snapshot has arrived from the leader";
@@ -147,7 +147,8 @@ impl Scene {
         let before = self.said(at, SNAPSHOT_ARRIVED);
         let unasked = self.load.without(at);
         self.cluster.members[at].kill();
-        burst(&self.cluster.members[leader].url(), BEYOND_THE_LOG);
+        let others = [leader, (leader + 2) % 3].map(|at| self.cluster.members[at].url());
+        burst(others, BEYOND_THE_LOG);
         self.cluster.members[at].start();
         self.cluster.members[at].ready();
         drop(unasked);
