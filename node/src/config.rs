@@ -56,6 +56,8 @@ pub struct Config {
     pub timers: Timers,
     /// How long a start waits for a leader before DNS is answered from the member's own last state (DNS-20).
     pub start_grace: Duration,
+    /// The resolver that finds the addresses of flattened profiles' names; the system's if none (DNS-16).
+    pub resolver: Option<SocketAddr>,
     /// A database in MaxMind's format that locates clients; without one the embedded table does (RTE-8).
     pub geo_database: Option<PathBuf>,
     /// What is logged.
@@ -106,6 +108,9 @@ pub struct Flags {
     /// How long a start waits for a leader before DNS is answered from the last state [default: 10s]
     #[arg(long, value_name = "DURATION", env = "WAYMARK_NODE_START_GRACE")]
     pub start_grace: Option<String>,
+    /// The resolver that finds the addresses of flattened profiles' names [default: the system's]
+    #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_RESOLVER")]
+    pub resolver: Option<String>,
     /// A database in MaxMind's format (MMDB) that locates clients [default: the embedded table of countries]
     #[arg(long, value_name = "FILE", env = "WAYMARK_NODE_GEO_DATABASE")]
     pub geo_database: Option<PathBuf>,
@@ -121,6 +126,11 @@ pub struct Flags {
         num_args = 0..=1, require_equals = true, default_missing_value = "true"
     )]
     pub dev: Option<String>,
+}
+
+/// A resolver's address; nothing stands for the system's.
+fn resolver(text: &str) -> Result<Option<SocketAddr>, String> {
+    if text.is_empty() { Ok(None) } else { settings::resolver(text).map(Some) }
 }
 
 impl Config {
@@ -169,6 +179,7 @@ impl Config {
             start_grace: given
                 .value("start_grace", flags.start_grace.as_deref(), settings::duration)
                 .unwrap_or(Duration::from_secs(10)),
+            resolver: given.value("resolver", flags.resolver.as_deref(), resolver).flatten(),
             geo_database: flags
                 .geo_database
                 .clone()

@@ -7,6 +7,7 @@ pub mod clock;
 pub mod config;
 mod dev;
 pub mod dns;
+pub mod flatten;
 pub mod geo;
 pub mod ingest;
 pub mod publication;
@@ -24,6 +25,7 @@ use tonic::transport::Server;
 
 use acceptor::BindError;
 use config::{Config, EncryptedDns, Timers};
+use flatten::Flattener;
 use geo::GeoTables;
 use ingest::{Identity, Ingest};
 use raft::{Compaction, Member, MemberConfig, Membership, OpenError, Proposer, Started, TimerProfile};
@@ -81,6 +83,7 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
     let pages = serve_http(http, web, shutdown.clone());
     tracing::info!(name = config.name, grpc = %config.grpc_listen, http = %config.http_listen, "listening");
 
+    tokio::spawn(flattener(&config, &started).run(shutdown.clone()));
     if config.dev {
         dev::found(&started).await.map_err(NodeError::Dev)?;
     }
@@ -103,6 +106,15 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
             tracing::warn!("not everything was drained within {:?}", DRAIN_LIMIT);
             Ok(())
         }
+    }
+}
+
+fn flattener(config: &Config, started: &Started) -> Flattener {
+    Flattener {
+        reader: started.reader.clone(),
+        proposer: started.proposer.clone(),
+        membership: started.membership.clone(),
+        resolver: config.resolver,
     }
 }
 

@@ -102,7 +102,7 @@ impl Config {
             allow_loopback: given.switch("allow_loopback", flags.allow_loopback.as_deref()).unwrap_or(false),
             guard_allow: given.list("guard.allow", &flags.guard_allow, settings::network).unwrap_or_default(),
             guard_deny: given.list("guard.deny", &flags.guard_deny, settings::network).unwrap_or_default(),
-            resolver: given.value("resolver", flags.resolver.as_deref(), resolver),
+            resolver: given.value("resolver", flags.resolver.as_deref(), settings::resolver),
             log_level: settings::log_level(given, flags.log_level.as_deref()),
             log_format: given
                 .value("log_format", flags.log_format.as_deref(), settings::word)
@@ -125,8 +125,4 @@ const DEFAULT_MEMBER: &str = "http://127.0.0.1:7400";
 fn member(text: &str) -> Result<Uri, String> {
     let url = settings::member_url(text)?;
     url.as_str().parse().map_err(|error| format!("'{text}': {error}"))
-}
-
-fn resolver(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| format!("'{text}' is not ADDRESS:PORT, as in 127.0.0.1:53"))
 }

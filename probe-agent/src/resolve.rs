@@ -8,24 +8,18 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use hickory_resolver::config::{
-    ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts,
-};
-use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::config::ResolverOpts;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::{Query, ResponseCode};
 use hickory_resolver::proto::rr::{Name as DnsName, RecordType};
-use hickory_resolver::{Hosts, TokioResolver, system_conf};
+use hickory_resolver::{Hosts, TokioResolver};
 use tokio::time::{Instant, timeout_at};
 use waymark_core::health::OutcomeClass;
 use waymark_core::model::Name;
+use waymark_process::resolver::resolver;
 
 use crate::probe::{Fault, may_come_from_afar};
 
-/// How long one try at a resolver may take; the probe's deadline bounds all of them.
-const TRY_TIMEOUT: Duration = Duration::from_secs(2);
-/// Further tries, so that one lost datagram fails no probe of ten seconds.
-const RETRIES_MAX: usize = 2;
 /// Queries under way over one TCP connection to a resolver. Over UDP each has a socket of its own, and the probes that
 /// may be under way bound them.
 const TCP_QUERIES_MAX: usize = 1_024;
@@ -60,11 +54,7 @@ struct Dns {
 impl Resolver {
     /// Asks `server`, or else the resolvers of the system.
     pub fn new(server: Option<SocketAddr>) -> Self {
-        let config = match server {
-            Some(server) => Ok((config_of(server), ResolverOpts::default())),
-            None => system_conf::read_system_conf().map_err(|error| error.to_string()),
-        };
-        Self { hosts: Hosts::from_system().unwrap_or_default(), dns: config.and_then(Dns::new) }
+        Self { hosts: Hosts::from_system().unwrap_or_default(), dns: Dns::new(server) }
     }
 
     /// Why no name can be found, if that is so.
@@ -127,19 +117,20 @@ enum Silence {
 }
 
 impl Dns {
-    fn new((config, mut options): (ResolverConfig, ResolverOpts)) -> Result<Self, String> {
-        options.timeout = TRY_TIMEOUT;
-        options.attempts = RETRIES_MAX;
-        options.use_hosts_file = ResolveHosts::Never;
-        options.max_active_requests = TCP_QUERIES_MAX;
-        options.cache_size = CACHE_ANSWERS_MAX;
-        options.negative_max_ttl = Some(NEGATIVE_TTL_MAX);
-        let mut uncached = options.clone();
-        uncached.cache_size = 0;
-        uncached.attempts = 0;
+    fn new(server: Option<SocketAddr>) -> Result<Self, String> {
+        let tune = |options: &mut ResolverOpts| {
+            options.max_active_requests = TCP_QUERIES_MAX;
+            options.cache_size = CACHE_ANSWERS_MAX;
+            options.negative_max_ttl = Some(NEGATIVE_TTL_MAX);
+        };
+        let tune_control = |options: &mut ResolverOpts| {
+            tune(options);
+            options.cache_size = 0;
+            options.attempts = 0;
+        };
         Ok(Self {
-            resolver: build(config.clone(), options)?,
-            control: build(config, uncached)?,
+            resolver: resolver(server, tune)?,
+            control: resolver(server, tune_control)?,
             known: Mutex::new(None),
             controlled: tokio::sync::Mutex::new(None),
         })
@@ -229,19 +220,4 @@ impl Dns {
         let end = tokio::time::timeout(CONTROL_TIMEOUT, self.control.lookup(name, kind)).await;
         matches!(end, Ok(Ok(_) | Err(NetError::Dns(DnsError::NoRecordsFound(_)))))
     }
-}
-
-fn config_of(server: SocketAddr) -> ResolverConfig {
-    let with_port = |mut connection: ConnectionConfig| {
-        connection.port = server.port();
-        connection
-    };
-    let connections = vec![with_port(ConnectionConfig::udp()), with_port(ConnectionConfig::tcp())];
-    ResolverConfig::from_name_servers(vec![NameServerConfig::new(server.ip(), true, connections)])
-}
-
-fn build(config: ResolverConfig, options: ResolverOpts) -> Result<TokioResolver, String> {
-    let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
-    *builder.options_mut() = options;
-    builder.build().map_err(|error| error.to_string())
 }

@@ -4,6 +4,7 @@ mod cookies;
 mod crash;
 mod encrypted;
 mod failover;
+mod flatten;
 mod leader;
 mod quiet_log;
 mod scene;

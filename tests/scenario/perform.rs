@@ -3,10 +3,10 @@
 use anyhow::{Context, Result, bail};
 use waymark_core::health::{Outcome, OutcomeClass};
 use waymark_core::model::{
-    AgentRun, Caseless, Edit, EndpointPatch, Header, MemberId, MonitorPatch, ProfilePatch, Protocol, Region,
-    Revision, Routing, ServicePatch, StatusRange, ZonePatch, ZoneTimers,
+    AgentRun, Caseless, Edit, EndpointPatch, Header, MemberId, MonitorPatch, Name, ProfilePatch, Protocol,
+    Region, Revision, Routing, ServicePatch, StatusRange, ZonePatch, ZoneTimers,
 };
-use waymark_core::state::{Action, ReportedOutcome};
+use waymark_core::state::{Action, FoundAddresses, ReportedOutcome};
 
 use crate::arguments::{Arguments, read_duration, read_number, read_switch};
 use crate::records;
@@ -44,6 +44,7 @@ pub(crate) fn read(
         "service" => service(arguments)?,
         "agent" => agent(arguments)?,
         "report" => report(world, arguments)?,
+        "resolve" => resolve(world, arguments)?,
         "expire" => {
             let agent = arguments.next("the agent")?;
             let session = session(world, &agent, arguments)?;
@@ -89,6 +90,15 @@ fn zone(verb: &str, name: String, arguments: &mut Arguments) -> Result<Action> {
     })
 }
 
+/// What the leader found the names of endpoints to be.
+fn resolve(world: &World, arguments: &mut Arguments) -> Result<Action> {
+    let endpoint = world.endpoint(&arguments.next("the endpoint")?)?;
+    let name = Name::parse(&arguments.next("the name")?)?;
+    let addresses = arguments.rest();
+    let addresses = addresses.iter().map(|text| text.parse().context("no address")).collect::<Result<_>>()?;
+    Ok(Action::FlattenTargets { found: vec![FoundAddresses { endpoint, name, addresses }] })
+}
+
 fn region(arguments: &mut Arguments) -> Result<Action> {
     let (verb, name) = (arguments.next("what to do")?, arguments.next("the region")?);
     Ok(match verb.as_str() {
@@ -130,6 +140,7 @@ fn profile_fields(arguments: &mut Arguments) -> Result<ProfilePatch> {
         routing: arguments.edit("routing", routing)?,
         ttl: arguments.edit("ttl", |text| read_number("ttl", text))?,
         max_return: arguments.edit("max-return", |text| read_number("max-return", text))?,
+        flatten: arguments.edit("flatten", read_switch)?,
         enabled: arguments.edit("enabled", read_switch)?,
         monitor: MonitorPatch {
             protocol: arguments.edit("protocol", protocol)?,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::answer::{Answer, Query, decide};
 use crate::geo::Location;
 use crate::health::{EndpointStatus, RegionalVerdict};
-use crate::model::Name;
+use crate::model::{Name, Target};
 use crate::routing::{ChoiceDetails, Client, EndpointStanding, PoolKind, Standing, Trace};
 use crate::state::{LatencyRow, Plan, PlannedEndpoint, State, View};
 
@@ -93,6 +93,17 @@ fn explain_client(view: &View, client: Client) -> ClientExplanation {
     }
 }
 
+/// Why the name of a flattened endpoint will not be looked up, if it is one of ours and has no address (DNS-16).
+fn never_resolved(state: &State, planned: &PlannedEndpoint) -> Option<String> {
+    let PlannedEndpoint { target: Some(Target::Name(name)), is_flattened: true, flattened: None, .. } =
+        planned
+    else {
+        return None;
+    };
+    let zone = state.enclosing_zone(name)?;
+    Some(format!("out: {name} lies in the zone '{}' of this cluster, and is never looked up", zone.name))
+}
+
 /// A trace that keeps everything.
 struct Collector<'a> {
     state: &'a State,
@@ -113,7 +124,9 @@ impl Trace for Collector<'_> {
             EndpointExplanation {
                 status: health.status,
                 standing: standing.standing,
-                reason: standing.reason,
+                reason: never_resolved(self.state, planned)
+                    .filter(|_| standing.standing == Standing::Type)
+                    .unwrap_or(standing.reason),
                 is_probed: self.state.is_probed(&plan.profile, &planned.endpoint),
                 regions: self.state.regional_verdicts(health),
             }

@@ -13,9 +13,9 @@ use crate::answer::Query;
 use crate::geo::{GeoTable, Locator, RangeMap};
 use crate::health::{EndpointHealth, EndpointStatus, ProfileStatus, Tallies, endpoint_status};
 use crate::model::{
-    Caseless, Endpoint, EndpointId, EndpointKind, LogIndex, Monitor, Name, NameServer, Place, Profile,
-    ProfileId, RecordSet, RecordType, Region, RelativeName, Revision, Routing, Span, Timestamp, Zone,
-    ZoneTimers, parse_target,
+    Caseless, Endpoint, EndpointId, EndpointKind, Flattened, LogIndex, Monitor, Name, NameServer, Place,
+    Profile, ProfileId, RecordSet, RecordType, Region, RelativeName, Revision, Routing, Span, Timestamp,
+    Zone, ZoneTimers, parse_target,
 };
 use crate::state::{LatencyRow, Plan, ProfileHealth, State, Statuses, View};
 
@@ -130,6 +130,7 @@ pub(crate) fn add_profile(
         routing: Routing::Priority,
         ttl: None,
         max_return: None,
+        flatten: false,
         enabled: true,
         monitor: Monitor::default(),
         endpoints: Vec::new(),
@@ -220,8 +221,21 @@ pub(crate) fn set_status(state: &mut State, profile: ProfileId, id: EndpointId, 
         by_family: None,
         since: Timestamp(0),
         since_index: LogIndex(0),
+        flattened: None,
     };
     state.health.insert(id, Arc::new(health));
+}
+
+/// Gives the endpoints of a profile, in order, addresses that their names were resolved to, where they are flattened.
+pub(crate) fn flatten(state: &mut State, id: ProfileId, addresses: &[&[&str]]) {
+    let profile = state.profiles[&id].clone();
+    for (endpoint, texts) in profile.endpoints.iter().zip(addresses) {
+        let Some(target) = state.name_to_flatten(&profile, endpoint).cloned() else { continue };
+        let addresses: Vec<IpAddr> = texts.iter().map(|text| text.parse().expect(text)).collect();
+        let flattened = Flattened::new(target, &addresses, Timestamp(7)).map(Arc::new);
+        let health = state.health.get_mut(&endpoint.id).expect("each endpoint has its health");
+        Arc::make_mut(health).flattened = flattened;
+    }
 }
 
 /// Takes a profile out with its endpoints.

@@ -233,7 +233,8 @@ fn endpoint_message(
     explained: &explain::EndpointExplanation,
     shown: &Shown<'_>,
 ) -> EndpointExplanation {
-    let PlannedEndpoint { endpoint, location, .. } = planned;
+    let PlannedEndpoint { endpoint, location, flattened, .. } = planned;
+    let flattened = flattened.as_deref();
     let explain::EndpointExplanation { status, standing, reason, is_probed, regions } = explained;
     let by_place = routing == Routing::Geographic;
     let by_region = routing == Routing::Performance;
@@ -251,6 +252,8 @@ fn endpoint_message(
         subnets: if by_subnet { first(&endpoint.subnets) } else { Vec::new() },
         location: location.iter().filter(|_| by_region).map(ToString::to_string).collect(),
         unprobed: !is_probed,
+        addresses: flattened.iter().flat_map(|known| known.addresses()).map(ToString::to_string).collect(),
+        addresses_since_ms: flattened.map(|known| known.since().0),
     }
 }
 

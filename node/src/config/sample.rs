@@ -57,6 +57,10 @@ start_grace = "10s"
 # resolvers turn to others: 4s or more with the timers local, 10s with regional, 30s with global. 0s: without limit.
 max_stale = "0s"
 
+# The resolver that finds, while this member leads, the addresses of the names of flattened profiles, as in 127.0.0.1:53.
+# Empty: the system's (/etc/resolv.conf).
+resolver = ""
+
 # A database in MaxMind's format (MMDB) that locates clients, such as GeoLite2 or DB-IP; read again on HUP, and put
 # to use on all members by `waymark geo use newest`. Empty: the table of countries that this program carries along.
 geo_database = ""

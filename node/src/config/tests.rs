@@ -120,6 +120,7 @@ fn val_1_a_setting_that_cannot_work_is_refused_with_key_value_and_rule() {
         ("max_stale = \"10\"", "node.toml:1:13: max_stale: '10'", "10s or 10ms"),
         ("max_stale = \"3s\"", "node.toml:1:13: max_stale: 3s", "below 4s"),
         ("timers = \"global\"\nmax_stale = \"29s\"", "node.toml:2:13: max_stale: 29s", "below 30s"),
+        ("resolver = \"127.0.0.1\"", "node.toml:1:12: resolver: '127.0.0.1'", "ADDRESS:PORT"),
         ("log_level = \"a=b=c\"", "node.toml:1:13: log_level: 'a=b=c'", "filter"),
         ("dev = true\ndns_listen = [\"192.0.2.1:53\"]", "node.toml:1:7: dev: true", "loopback"),
         (

@@ -269,6 +269,11 @@ impl Membership {
         }
     }
 
+    /// Does this member lead, with a majority behind it?
+    pub fn leads(&self) -> bool {
+        self.base.seat().is_some_and(|seat| seat.leader() == Leader::Here)
+    }
+
     /// Returns once this member belongs to a cluster.
     pub async fn seated(&self) {
         self.base.seated().await;

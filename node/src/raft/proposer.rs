@@ -226,5 +226,6 @@ fn is_fact(action: &Action) -> bool {
             | Action::LoseAgent { .. }
             | Action::ForgetHistory { .. }
             | Action::RotateCookies { .. }
+            | Action::FlattenTargets { .. }
     )
 }

@@ -12,11 +12,13 @@ use waymark_core::model::{EndpointPatch, ProfilePatch};
 use waymark_core::state::{Action, Command, CommandId};
 
 use super::cookies::{found_message, founded, rotate_cookies, rotated_cookies};
+use super::flattened::{flatten_targets, flattened_targets};
 use super::geography::{override_set, set_override, use_geo, used_geo};
 use super::latency::{update_latency, updated_latency};
-use super::patch::{endpoint_message, joined, profile_message, service_message, zone_message};
+use super::patch::{endpoint_message, joined, profile_message, service_message};
 use super::records::{delete_records, records_deleted, records_set, set_records};
 use super::report::{expire_verdicts, expired_verdicts, record_outcomes, recorded_outcomes};
+use super::zone::zone_message;
 use super::{Malformed, each, required, wish};
 use crate::admin::v1 as wire;
 use crate::storage::v1 as stored;
@@ -138,6 +140,7 @@ impl From<&Action> for Wish {
                 Self::ForgetHistory(stored::ForgetHistory { before_ms: before.0 })
             }
             Action::RotateCookies { fresh } => Self::RotateCookies(rotate_cookies(*fresh)),
+            Action::FlattenTargets { found } => Self::FlattenTargets(flatten_targets(found)),
             Action::ForgetAgent { name } => Self::ForgetAgent(removal("", name, &None)),
         }
     }
@@ -306,6 +309,7 @@ impl TryFrom<Wish> for Action {
                 Ok(removal_of(removal, |name, if_revision| Self::DeleteRegion { name, if_revision }))
             }
             Wish::ForgetHistory(message) => Ok(forgotten_history(message)),
+            Wish::FlattenTargets(message) => flattened_targets(message),
             Wish::RotateCookies(message) => rotated_cookies(message),
             Wish::ForgetAgent(removal) => Ok(Self::ForgetAgent { name: removal.name }),
             Wish::OpenSession(session) => Ok(opened_session(session)),

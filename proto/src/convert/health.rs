@@ -6,6 +6,7 @@ use waymark_core::health::{
 };
 use waymark_core::model::{AgentRun, Caseless, EndpointId, LogIndex, ProfileId, Timestamp};
 
+use super::flattened::{addresses_message, stored_addresses};
 use super::{Malformed, each, number, required};
 use crate::{admin::v1 as wire, storage::v1 as stored};
 
@@ -120,8 +121,17 @@ fn stored_tally(message: stored::StoredTally) -> Result<(Caseless, Tally), Malfo
 
 /// The health of `endpoint`, as snapshots keep it.
 pub(super) fn health_message(endpoint: EndpointId, health: &EndpointHealth) -> stored::StoredHealth {
-    let EndpointHealth { profile, tallies, judgement, stale_since, status, by_family, since, since_index } =
-        health;
+    let EndpointHealth {
+        profile,
+        tallies,
+        judgement,
+        stale_since,
+        status,
+        by_family,
+        since,
+        since_index,
+        flattened,
+    } = health;
     let standing = |of: fn(&ByFamily) -> EndpointStatus| {
         by_family.as_ref().map(|by_family| wire::Status::from(of(by_family))).unwrap_or_default().into()
     };
@@ -136,6 +146,7 @@ pub(super) fn health_message(endpoint: EndpointId, health: &EndpointHealth) -> s
         since_index: since_index.0,
         status_v4: standing(|by_family| by_family.v4),
         status_v6: standing(|by_family| by_family.v6),
+        flattened: flattened.as_deref().map(addresses_message),
     }
 }
 
@@ -154,6 +165,7 @@ pub(super) fn stored_health(
         since_index,
         status_v4,
         status_v6,
+        flattened,
     } = message;
     let health = EndpointHealth {
         profile: ProfileId(profile),
@@ -167,6 +179,7 @@ pub(super) fn stored_health(
         by_family: by_family(status_v4, status_v6)?,
         since: Timestamp(since_ms),
         since_index: LogIndex(since_index),
+        flattened: flattened.map(stored_addresses).transpose()?,
     };
     Ok((EndpointId(endpoint), health))
 }

@@ -8,6 +8,7 @@ mod command;
 mod cookies;
 mod endpoint;
 mod event;
+mod flattened;
 mod geography;
 mod health;
 mod history;
@@ -24,6 +25,7 @@ mod snapshot;
 mod tests;
 mod wish;
 mod words;
+mod zone;
 
 pub use cause::{cause_text, outcome_text};
 pub use command::{entry_message, entry_parts, request_id};
@@ -31,14 +33,15 @@ pub use event::{event_id, event_id_text, event_message};
 pub use geography::override_message;
 pub use health::{verdict_message, verdict_of};
 pub use patch::{
-    ENDPOINT_PATHS, PROFILE_PATHS, SERVICE_PATHS, ZONE_PATHS, endpoint_message, endpoint_patch,
-    profile_message, profile_patch, service_message, service_patch, zone_message, zone_patch,
+    ENDPOINT_PATHS, PROFILE_PATHS, SERVICE_PATHS, endpoint_message, endpoint_patch, profile_message,
+    profile_patch, service_message, service_patch,
 };
 pub use resources::region_wish;
 pub use snapshot::{SNAPSHOT_FORMAT, StateBuilder, snapshot_header, snapshot_records};
 pub use wish::{
     add_endpoint, create_profile, create_zone, register_service, update_endpoint, update_profile, update_zone,
 };
+pub use zone::{ZONE_PATHS, zone_message, zone_patch};
 
 /// A message that no version of ours writes: a field is missing or holds what it cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

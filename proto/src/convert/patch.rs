@@ -4,36 +4,21 @@
 
 use prost_types::FieldMask;
 use waymark_core::model::{
-    Edit, EndpointPatch, MonitorPatch, ProfilePatch, Protocol, Routing, ServicePatch, Violation, ZonePatch,
-    ZoneTimers,
+    Edit, EndpointPatch, MonitorPatch, ProfilePatch, Protocol, Routing, ServicePatch, Violation,
 };
 
 use super::mask::{Fields, Named};
 use crate::admin::v1 as wire;
 
-const NEVER_CHANGES: &str = "never changes; remove the object and create it anew";
-const OUTPUT_ONLY: &str = "is given by the cluster and can't be set";
-
-/// The paths that an update of a zone may name.
-pub const ZONE_PATHS: [&str; 9] = [
-    "name_servers",
-    "mailbox",
-    "ecs",
-    "soa_ttl_seconds",
-    "soa_refresh_seconds",
-    "soa_retry_seconds",
-    "soa_expire_seconds",
-    "negative_ttl_seconds",
-    "name_server_ttl_seconds",
-];
-const ZONE: Fields =
-    Fields { noun: "zone", known: &ZONE_PATHS, fixed: &[("name", NEVER_CHANGES), ("revision", OUTPUT_ONLY)] };
+pub(super) const NEVER_CHANGES: &str = "never changes; remove the object and create it anew";
+pub(super) const OUTPUT_ONLY: &str = "is given by the cluster and can't be set";
 
 /// The paths that an update of a profile may name.
-pub const PROFILE_PATHS: [&str; 13] = [
+pub const PROFILE_PATHS: [&str; 14] = [
     "routing",
     "ttl_seconds",
     "max_return",
+    "flatten",
     "enabled",
     "monitor.protocol",
     "monitor.port",
@@ -93,39 +78,6 @@ const SERVICE: Fields = Fields {
     ],
 };
 
-/// What `zone` says of a zone's fields: those that are there, or with a mask exactly those that it names.
-pub fn zone_patch(zone: wire::Zone, mask: Option<&FieldMask>) -> Result<ZonePatch, Vec<Violation>> {
-    let wire::Zone {
-        name: _,
-        name_servers,
-        mailbox,
-        revision: _,
-        ecs,
-        soa_ttl_seconds,
-        soa_refresh_seconds,
-        soa_retry_seconds,
-        soa_expire_seconds,
-        negative_ttl_seconds,
-        name_server_ttl_seconds,
-    } = zone;
-    let named = Named::read(mask, &ZONE);
-    let parts = |wire::NameServer { name, addresses }| (name, addresses);
-    let patch = ZonePatch {
-        name_servers: named.edit_list("name_servers", name_servers.into_iter().map(parts).collect()),
-        mailbox: named.edit("mailbox", mailbox),
-        ecs: named.edit("ecs", ecs),
-        timers: ZoneTimers {
-            soa_ttl: named.edit("soa_ttl_seconds", soa_ttl_seconds),
-            refresh: named.edit("soa_refresh_seconds", soa_refresh_seconds),
-            retry: named.edit("soa_retry_seconds", soa_retry_seconds),
-            expire: named.edit("soa_expire_seconds", soa_expire_seconds),
-            negative_ttl: named.edit("negative_ttl_seconds", negative_ttl_seconds),
-            name_server_ttl: named.edit("name_server_ttl_seconds", name_server_ttl_seconds),
-        },
-    };
-    named.finish(patch)
-}
-
 /// What `profile` says of a profile's own fields; its endpoints are not looked at.
 pub fn profile_patch(
     profile: wire::Profile,
@@ -142,6 +94,7 @@ pub fn profile_patch(
         endpoints: _,
         revision: _,
         max_return,
+        flatten,
     } = profile;
     let mut named = Named::read(mask, &PROFILE);
     let patch = ProfilePatch {
@@ -152,6 +105,7 @@ pub fn profile_patch(
         ),
         ttl: named.edit("ttl_seconds", ttl_seconds),
         max_return: named.edit("max_return", max_return),
+        flatten: named.edit("flatten", flatten),
         enabled: named.edit("enabled", enabled),
         monitor: monitor_patch(monitor.unwrap_or_default(), &mut named),
     };
@@ -252,11 +206,11 @@ fn present(text: String) -> Option<String> {
 
 /// Collects the paths that a patch names, while its values go into a message.
 #[derive(Default)]
-struct Paths(FieldMask);
+pub(super) struct Paths(pub(super) FieldMask);
 
 impl Paths {
     /// The value to put into the message, if the wish has one.
-    fn take<'a, T>(&mut self, path: &str, edit: &'a Edit<T>) -> Option<&'a T> {
+    pub(super) fn take<'a, T>(&mut self, path: &str, edit: &'a Edit<T>) -> Option<&'a T> {
         if edit.is_named() {
             self.0.paths.push(path.to_owned());
         }
@@ -266,40 +220,16 @@ impl Paths {
         }
     }
 
-    fn take_list<C, W: for<'a> From<&'a C>>(&mut self, path: &str, edit: &Edit<Vec<C>>) -> Vec<W> {
+    /// The values to put into the message.
+    pub(super) fn take_list<C, W: for<'a> From<&'a C>>(&mut self, path: &str, edit: &Edit<Vec<C>>) -> Vec<W> {
         self.take(path, edit).into_iter().flatten().map(W::from).collect()
     }
-}
-
-/// The message and the mask that say what `patch` says of the zone `name`.
-pub fn zone_message(name: &str, patch: &ZonePatch) -> (wire::Zone, FieldMask) {
-    let ZonePatch { name_servers, mailbox, ecs, timers } = patch;
-    let ZoneTimers { soa_ttl, refresh, retry, expire, negative_ttl, name_server_ttl } = timers;
-    let mut paths = Paths::default();
-    let server = |(name, addresses): &(String, Vec<String>)| wire::NameServer {
-        name: name.clone(),
-        addresses: addresses.clone(),
-    };
-    let message = wire::Zone {
-        name: name.to_owned(),
-        name_servers: paths.take("name_servers", name_servers).into_iter().flatten().map(server).collect(),
-        mailbox: paths.take("mailbox", mailbox).cloned(),
-        revision: 0,
-        ecs: paths.take("ecs", ecs).copied(),
-        soa_ttl_seconds: paths.take("soa_ttl_seconds", soa_ttl).copied(),
-        soa_refresh_seconds: paths.take("soa_refresh_seconds", refresh).copied(),
-        soa_retry_seconds: paths.take("soa_retry_seconds", retry).copied(),
-        soa_expire_seconds: paths.take("soa_expire_seconds", expire).copied(),
-        negative_ttl_seconds: paths.take("negative_ttl_seconds", negative_ttl).copied(),
-        name_server_ttl_seconds: paths.take("name_server_ttl_seconds", name_server_ttl).copied(),
-    };
-    (message, paths.0)
 }
 
 /// The message and the mask that say what `patch` says of the profile `name`; zone, relative name and endpoints are
 /// left empty.
 pub fn profile_message(name: &str, patch: &ProfilePatch) -> (wire::Profile, FieldMask) {
-    let ProfilePatch { routing, ttl, max_return, enabled, monitor } = patch;
+    let ProfilePatch { routing, ttl, max_return, flatten, enabled, monitor } = patch;
     let mut paths = Paths::default();
     let routing = paths.take("routing", routing).map(|routing| wire::Routing::from(*routing));
     let message = wire::Profile {
@@ -307,6 +237,7 @@ pub fn profile_message(name: &str, patch: &ProfilePatch) -> (wire::Profile, Fiel
         routing: routing.unwrap_or_default().into(),
         ttl_seconds: paths.take("ttl_seconds", ttl).copied(),
         max_return: paths.take("max_return", max_return).copied(),
+        flatten: paths.take("flatten", flatten).copied(),
         enabled: paths.take("enabled", enabled).copied(),
         monitor: Some(monitor_message(monitor, &mut paths)),
         ..wire::Profile::default()

@@ -20,6 +20,7 @@ impl From<&Profile> for wire::Profile {
             routing,
             ttl,
             max_return,
+            flatten,
             enabled,
             monitor,
             endpoints,
@@ -36,6 +37,8 @@ impl From<&Profile> for wire::Profile {
             endpoints: endpoints.iter().map(Into::into).collect(),
             revision: revision.0,
             max_return: *max_return,
+            // Off is what nothing means, in older versions too.
+            flatten: flatten.then_some(true),
         }
     }
 }
@@ -57,6 +60,7 @@ pub(super) fn stored_profile(
         endpoints,
         revision,
         max_return,
+        flatten,
     } = message;
     if endpoints.len() != endpoint_ids.len() {
         let description = format!("{} for {} endpoints", endpoint_ids.len(), endpoints.len());
@@ -74,6 +78,7 @@ pub(super) fn stored_profile(
         routing: number::<wire::Routing>("profile.routing", routing)?.try_into()?,
         ttl: ttl_seconds,
         max_return,
+        flatten: flatten.unwrap_or(false),
         enabled: enabled.unwrap_or(true),
         monitor: required("profile.monitor", monitor)?.try_into()?,
         endpoints: endpoints

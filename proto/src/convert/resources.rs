@@ -1,84 +1,12 @@
-//! Zones, name servers, regions, agents, and the small messages that stand in others.
+//! Services, regions, agents, and the small messages that stand in others.
 
 use waymark_core::model::{
-    Agent, AgentRun, Caseless, Header, MemberId, Name, NameServer, Region, Revision, Service, StatusRange,
-    Timestamp, Violation, Zone, ZoneTimers, mailbox_text, parse_mailbox, parse_target,
+    Agent, AgentRun, Caseless, Header, MemberId, Region, Revision, Service, StatusRange, Timestamp,
+    Violation, parse_target,
 };
 
-use super::{Malformed, each, parsed};
+use super::{Malformed, parsed};
 use crate::admin::v1 as wire;
-
-impl From<&Zone> for wire::Zone {
-    fn from(zone: &Zone) -> Self {
-        let Zone { name, name_servers, mailbox, ecs, timers, revision } = zone;
-        // What nothing means is written as nothing, as older versions did.
-        let given = timers.zip(ZoneTimers::DEFAULT, |timer, default| (timer != default).then_some(timer));
-        let ZoneTimers { soa_ttl, refresh, retry, expire, negative_ttl, name_server_ttl } = given;
-        Self {
-            name: name.to_string(),
-            name_servers: name_servers.iter().map(Into::into).collect(),
-            mailbox: mailbox.as_ref().map(mailbox_text),
-            revision: revision.0,
-            // On is what nothing means, in older versions too.
-            ecs: (!ecs).then_some(false),
-            soa_ttl_seconds: soa_ttl,
-            soa_refresh_seconds: refresh,
-            soa_retry_seconds: retry,
-            soa_expire_seconds: expire,
-            negative_ttl_seconds: negative_ttl,
-            name_server_ttl_seconds: name_server_ttl,
-        }
-    }
-}
-
-impl TryFrom<wire::Zone> for Zone {
-    type Error = Malformed;
-
-    fn try_from(message: wire::Zone) -> Result<Self, Malformed> {
-        let wire::Zone {
-            name,
-            name_servers,
-            mailbox,
-            revision,
-            ecs,
-            soa_ttl_seconds: soa_ttl,
-            soa_refresh_seconds: refresh,
-            soa_retry_seconds: retry,
-            soa_expire_seconds: expire,
-            negative_ttl_seconds: negative_ttl,
-            name_server_ttl_seconds: name_server_ttl,
-        } = message;
-        let given = ZoneTimers { soa_ttl, refresh, retry, expire, negative_ttl, name_server_ttl };
-        Ok(Self {
-            name: parsed("zone.name", &name, Name::parse)?,
-            name_servers: each(name_servers)?,
-            mailbox: mailbox.map(|mailbox| parsed("zone.mailbox", &mailbox, parse_mailbox)).transpose()?,
-            ecs: ecs.unwrap_or(true),
-            timers: given.zip(ZoneTimers::DEFAULT, Option::unwrap_or),
-            revision: Revision(revision),
-        })
-    }
-}
-
-impl From<&NameServer> for wire::NameServer {
-    fn from(server: &NameServer) -> Self {
-        let NameServer { name, addresses } = server;
-        Self { name: name.to_string(), addresses: addresses.iter().map(ToString::to_string).collect() }
-    }
-}
-
-impl TryFrom<wire::NameServer> for NameServer {
-    type Error = Malformed;
-
-    fn try_from(message: wire::NameServer) -> Result<Self, Malformed> {
-        let wire::NameServer { name, addresses } = message;
-        let address = |text: &String| parsed("zone.name_servers.addresses", text, str::parse);
-        Ok(Self {
-            name: parsed("zone.name_servers.name", &name, Name::parse)?,
-            addresses: addresses.iter().map(address).collect::<Result<_, _>>()?,
-        })
-    }
-}
 
 impl From<&Service> for wire::Service {
     fn from(service: &Service) -> Self {

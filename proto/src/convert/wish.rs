@@ -4,7 +4,8 @@ use prost_types::FieldMask;
 use waymark_core::model::{EndpointPatch, Revision, Violation};
 use waymark_core::state::Action;
 
-use super::patch::{endpoint_patch, profile_patch, service_patch, zone_patch};
+use super::patch::{endpoint_patch, profile_patch, service_patch};
+use super::zone::zone_patch;
 use crate::admin::v1 as wire;
 
 /// The wish for a new zone.

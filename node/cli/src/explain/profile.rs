@@ -5,7 +5,7 @@ use serde::Serialize;
 use waymark_proto::admin::v1 as wire;
 
 use crate::output::verdicts::{self, Region};
-use crate::output::{Style, table, words};
+use crate::output::{Style, table, time, words};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Profile {
@@ -38,6 +38,10 @@ struct Endpoint {
     subnets: Vec<String>,
     location: Option<String>,
     probed: bool,
+    /// What the name of a flattened profile's endpoint was resolved to.
+    addresses: Vec<String>,
+    /// Since when; null unless there are any.
+    addresses_since: Option<String>,
     regions: Vec<Region>,
 }
 
@@ -85,6 +89,8 @@ impl From<wire::EndpointExplanation> for Endpoint {
             subnets,
             location,
             unprobed,
+            addresses,
+            addresses_since_ms,
         } = message;
         Self {
             name,
@@ -98,6 +104,8 @@ impl From<wire::EndpointExplanation> for Endpoint {
             subnets,
             location: Some(location).filter(|location| !location.is_empty()),
             probed: !unprobed,
+            addresses,
+            addresses_since: addresses_since_ms.map(time::rfc_3339),
             regions: regions.into_iter().map(Into::into).collect(),
         }
     }
@@ -117,7 +125,7 @@ impl Profile {
         let reasons: String = self
             .endpoints
             .iter()
-            .map(|endpoint| format!("{} is {}\n", endpoint.name, endpoint.reason))
+            .map(|endpoint| format!("{} is {}\n{}", endpoint.name, endpoint.reason, endpoint.flattened()))
             .collect();
         let table = self.endpoints_table(style);
         format!("{}\n{table}\n{reasons}", table::pairs(style, &pairs))
@@ -166,6 +174,16 @@ impl Profile {
             "subnet" => vec![subnets],
             _ => Vec::new(),
         }
+    }
+}
+
+impl Endpoint {
+    /// What its name is answered by, in one line, if it is flattened and that is known.
+    fn flattened(&self) -> String {
+        let Self { name, target, addresses, .. } = self;
+        let line =
+            |since| format!("{name} is flattened: {target} is {} since {since}\n", addresses.join(", "));
+        self.addresses_since.iter().map(line).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use prost_types::FieldMask;
 use crate::failure::Failure;
 
 /// A field's last word in the API or in a violation, and its flag.
-const FLAGS: [(&str, &str); 44] = [
+const FLAGS: [(&str, &str); 45] = [
     ("name_servers", "--ns"),
     ("mailbox", "--soa-mailbox"),
     ("zone", "--zone"),
@@ -38,6 +38,7 @@ const FLAGS: [(&str, &str); 44] = [
     ("subnets", "--subnet"),
     ("max_return", "--max-return"),
     ("ecs", "--ecs"),
+    ("flatten", "--flatten"),
     ("soa_ttl", "--soa-ttl"),
     ("soa_refresh", "--soa-refresh"),
     ("soa_retry", "--soa-retry"),

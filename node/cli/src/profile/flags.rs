@@ -30,6 +30,9 @@ pub(crate) struct Change {
     /// Most addresses of an answer under multivalue routing, 1 to 8 [default: 2].
     #[arg(long, value_name = "N", value_parser = flags::number(1, profile_limits::RETURN_MAX))]
     max_return: Option<u32>,
+    /// Are names answered by their addresses, which the leader looks up, instead of by an alias? [default: off]
+    #[arg(long, value_name = "on|off", value_parser = flags::switch)]
+    flatten: Option<bool>,
     /// What a probe speaks [default: http].
     #[arg(long, value_parser = protocol(), help_heading = "Monitor")]
     protocol: Option<Protocol>,
@@ -81,7 +84,8 @@ pub(crate) struct Change {
     pub(super) if_revision: Option<u64>,
 }
 
-const UNSET: [(&str, &str); 11] = [
+const UNSET: [(&str, &str); 12] = [
+    ("flatten", "flatten"),
     ("max-return", "max_return"),
     ("ttl", "ttl_seconds"),
     ("protocol", "monitor.protocol"),
@@ -138,6 +142,7 @@ impl Change {
             endpoints: Vec::new(),
             revision: 0,
             max_return: mask.take("max_return", self.max_return),
+            flatten: mask.take("flatten", self.flatten),
         };
         mask.unset(&self.unset, &UNSET)?;
         Ok((profile, mask))

@@ -33,6 +33,7 @@ struct Spec {
     ttl: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_return: Option<u32>,
+    flatten: bool,
     enabled: bool,
     monitor: Given,
     endpoints: Vec<Item>,
@@ -66,6 +67,7 @@ impl TryFrom<wire::Profile> for Profile {
             endpoints,
             revision,
             max_return,
+            flatten,
         } = message;
         let given = monitor.unwrap_or_default();
         let core = Monitor::try_from(given.clone()).map_err(|malformed| {
@@ -83,6 +85,7 @@ impl TryFrom<wire::Profile> for Profile {
             routing: words::routing(routing),
             ttl: ttl_seconds.map(seconds),
             max_return,
+            flatten: flatten.unwrap_or(false),
             enabled: enabled.unwrap_or(true),
             monitor: given.into(),
             endpoints: endpoints.into_iter().map(Into::into).collect(),
@@ -122,6 +125,9 @@ impl Shown for Profile {
             ("ttl", format!("{}{default}", self.effective.ttl)),
             ("switched", self.switched().to_owned()),
         ];
+        if self.spec.flatten {
+            pairs.push(("flatten", "names are answered by their addresses".to_owned()));
+        }
         if self.spec.routing == Routing::Multivalue.as_str() || self.spec.max_return.is_some() {
             let default = if self.spec.max_return.is_none() { " (default)" } else { "" };
             pairs.push(("max return", format!("{}{default}", self.effective.max_return)));

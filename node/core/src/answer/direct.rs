@@ -14,6 +14,7 @@ pub struct Direct<'a> {
     /// Where the endpoints stand that answer: the profile's plan, or that of a nested one's child.
     leaf: &'a Plan,
     chosen: Chosen,
+    record_type: RecordType,
     /// Time to live of the records in seconds.
     pub ttl: u32,
     /// To a query with a client subnet: the prefix of the networks for which the answer holds (DNS-10); `None` if the
@@ -24,7 +25,7 @@ pub struct Direct<'a> {
 impl<'a> Direct<'a> {
     /// The answer's targets in their order: one name, or addresses of the type that was asked for.
     pub fn targets(&self) -> impl Iterator<Item = &'a Target> + '_ {
-        self.chosen.positions().filter_map(|position| self.leaf.endpoints[position].target.as_ref())
+        self.chosen.positions().flat_map(|position| self.leaf.endpoints[position].answers(self.record_type))
     }
 }
 
@@ -51,7 +52,7 @@ pub fn decide_directly<'a>(
     let (leaf, chosen) = chosen.ok()?;
     let scope =
         subnet.map(|subnet| if client.wants_reach { reach.prefix_around(subnet.address()) } else { 0 });
-    let direct = Direct { leaf, chosen, ttl: plan.profile.effective_ttl(), scope };
+    let direct = Direct { leaf, chosen, record_type, ttl: plan.profile.effective_ttl(), scope };
     match direct.targets().next()? {
         // The chain goes on in our own zones.
         Target::Name(target) if view.state.enclosing_zone(target).is_some() => None,

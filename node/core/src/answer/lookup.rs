@@ -115,10 +115,11 @@ impl<'a> Lookup<'a> {
 
     /// What a profile answers with: its endpoints', or a nested one's child's, under its own name and TTL (RTE-12).
     fn profile(self, plan: &'a Arc<Plan>, trace: &mut impl Trace) -> Result<Found, (Absence, Span)> {
-        let Choice { chosen, reach } = self.choose(plan, trace);
+        let (record_type, Choice { chosen, reach }) = self.choose(plan, trace);
         let (leaf, chosen) = chosen.map_err(|absence| (absence, reach))?;
         let ttl = plan.profile.effective_ttl();
-        let targets = || chosen.positions().filter_map(|position| leaf.endpoints[position].target.as_ref());
+        let targets =
+            || chosen.positions().flat_map(|position| leaf.endpoints[position].answers(record_type));
         trace.reason(|| why_these(plan, targets()));
         let mut answers = Vec::new();
         for target in targets() {
@@ -132,21 +133,22 @@ impl<'a> Lookup<'a> {
         Ok(Found::Records { answers, additional: Vec::new(), reach })
     }
 
-    /// Whom the profile chooses for this client. ANY stands for A, and for AAAA where A has nobody for the client (DNS-7).
-    fn choose(self, plan: &'a Arc<Plan>, trace: &mut impl Trace) -> Choice<'a> {
+    /// Whom the profile chooses for this client, and for which type: ANY stands for A, and for AAAA where A has nobody for the
+    /// client (DNS-7).
+    fn choose(self, plan: &'a Arc<Plan>, trace: &mut impl Trace) -> (RecordType, Choice<'a>) {
         let Self { view, client, level, draw, .. } = self;
         let mut by = |record_type| choose(&Asked { view, record_type, client, level, draw }, plan, trace);
         if self.record_type != RecordType::ANY {
-            return by(self.record_type);
+            return (self.record_type, by(self.record_type));
         }
         let first = by(RecordType::A);
         if first.chosen.is_ok() {
-            return first;
+            return (RecordType::A, first);
         }
         let second = by(RecordType::AAAA);
         // The client is in both.
         let reach = first.reach.intersect(&second.reach).unwrap_or(second.reach);
-        Choice { reach, ..second }
+        (RecordType::AAAA, Choice { reach, ..second })
     }
 
     /// NODATA where anything exists at or below the name, else NXDOMAIN (DNS-5, RFC 8020); `absent` is the profile at

@@ -1,7 +1,7 @@
 //! What a nested endpoint's child comes to (STA-10).
 
 use super::{EndpointStatus, ProfileStatus};
-use crate::model::{Child, Target};
+use crate::model::{Child, Flattened, RecordType, Target};
 
 /// How many endpoints are available, and how many may turn out to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,9 +32,9 @@ impl ByFamily {
 pub struct Availability {
     /// All of them.
     pub all: Count,
-    /// Those with an IPv4 address or a DNS name, and nested ones by their standing over IPv4.
+    /// Those with an IPv4 address or a DNS name, a flattened one's by its addresses, and nested ones by their standing over IPv4.
     pub v4: Count,
-    /// Those with an IPv6 address or a DNS name, and nested ones by their standing over IPv6.
+    /// Those with an IPv6 address or a DNS name, a flattened one's by its addresses, and nested ones by their standing over IPv6.
     pub v6: Count,
 }
 
@@ -69,11 +69,21 @@ impl Count {
 impl Availability {
     /// Counts an endpoint in that resolves to `target`; a DNS name counts in both families.
     pub fn add_target(&mut self, status: EndpointStatus, target: &Target) {
+        self.add(status, !matches!(target, Target::V6(_)), !matches!(target, Target::V4(_)));
+    }
+
+    /// Counts an endpoint in of a flattened profile: in the families of its addresses, so far in none (DNS-16).
+    pub fn add_flattened(&mut self, status: EndpointStatus, flattened: Option<&Flattened>) {
+        let has = |record_type| flattened.is_some_and(|known| known.answers(record_type).next().is_some());
+        self.add(status, has(RecordType::A), has(RecordType::AAAA));
+    }
+
+    fn add(&mut self, status: EndpointStatus, is_v4: bool, is_v6: bool) {
         self.all.add(status);
-        if !matches!(target, Target::V6(_)) {
+        if is_v4 {
             self.v4.add(status);
         }
-        if !matches!(target, Target::V4(_)) {
+        if is_v6 {
             self.v6.add(status);
         }
     }

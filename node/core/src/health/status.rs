@@ -1,7 +1,9 @@
 //! The cluster's conclusion on an endpoint (STA-8) and on a profile (STA-9).
 
+use std::sync::Arc;
+
 use super::{ByFamily, Tallies};
-use crate::model::{LogIndex, ProfileId, Timestamp};
+use crate::model::{Flattened, LogIndex, ProfileId, Timestamp};
 
 /// An endpoint's monitor status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,7 +107,7 @@ pub enum Judgement {
     Degraded,
 }
 
-/// Everything that is replicated about one endpoint's health.
+/// Everything that is replicated about one endpoint beside its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointHealth {
     /// The profile that the endpoint belongs to.
@@ -124,6 +126,8 @@ pub struct EndpointHealth {
     pub since: Timestamp,
     /// With which log entry.
     pub since_index: LogIndex,
+    /// What its target's name was resolved to, if its profile is flattened (DNS-16) and it was.
+    pub flattened: Option<Arc<Flattened>>,
 }
 
 /// A profile's status, the first row that applies (STA-9).

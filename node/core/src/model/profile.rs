@@ -121,6 +121,9 @@ pub struct Profile {
     pub ttl: Option<u32>,
     /// Most addresses of a multivalue answer; [`limits::RETURN_DEFAULT`] if not given (SET-17).
     pub max_return: Option<u32>,
+    /// Are endpoints with DNS names answered by the addresses of these, which the leader looks up, instead of by an alias
+    /// (DNS-16)? False if not given. A nested endpoint answers as its own profile says.
+    pub flatten: bool,
     /// Switched on by the operator (OBJ-7)?
     pub enabled: bool,
     /// How its endpoints are probed.
@@ -167,6 +170,8 @@ pub struct ProfilePatch {
     pub ttl: Edit<u32>,
     /// See [`Profile::max_return`].
     pub max_return: Edit<u32>,
+    /// See [`Profile::flatten`].
+    pub flatten: Edit<bool>,
     /// See [`Profile::enabled`].
     pub enabled: Edit<bool>,
     /// See [`Profile::monitor`].

@@ -160,11 +160,23 @@ impl<'a> Pool<'a> {
             (Standing::Stopped, _) => stopped(&planned.endpoint.kind),
             (Standing::Type, _) => match &planned.target {
                 None => format!("out: nobody in its profile can answer {record_type}"),
+                Some(name) if planned.is_flattened => unflattened(name, planned, record_type),
                 Some(Target::V6(_)) => format!("out: an IPv6 address cannot answer {record_type}"),
                 Some(_) => format!("out: an IPv4 address cannot answer {record_type}"),
             },
             (Standing::Passed, _) => "out: its profile has nobody for this client".to_owned(),
         }
+    }
+}
+
+/// Why a flattened endpoint cannot answer (DNS-16).
+fn unflattened(name: &Target, planned: &PlannedEndpoint, record_type: RecordType) -> String {
+    match (record_type, &planned.flattened) {
+        (RecordType::A | RecordType::AAAA, None) => format!("out: {name} is not resolved yet"),
+        (RecordType::A | RecordType::AAAA, Some(_)) => {
+            format!("out: {name} has no address that can answer {record_type}")
+        }
+        _ => format!("out: flattened, by addresses, which cannot answer {record_type}"),
     }
 }
 

@@ -1,13 +1,14 @@
 //! The requests that can alter the state. They say what is wished or what was observed, never what the state shall be.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::{CookieSecret, LatencyRowDraft};
 use crate::geo::GeoDigest;
 use crate::health::Outcome;
 use crate::model::{
-    AgentRun, Caseless, EndpointId, EndpointPatch, LogIndex, MemberId, ProfilePatch, RecordType, Region,
-    Revision, ServicePatch, Timestamp, ZonePatch,
+    AgentRun, Caseless, EndpointId, EndpointPatch, LogIndex, MemberId, Name, ProfilePatch, RecordType,
+    Region, Revision, ServicePatch, Timestamp, ZonePatch,
 };
 
 /// Marks one wish of one client, so that a retry is carried out once (CLI-4).
@@ -263,11 +264,27 @@ pub enum Action {
         /// Freshly drawn.
         fresh: CookieSecret,
     },
+    /// What the leader found names of flattened profiles to stand for, where that is something else than before (DNS-16).
+    FlattenTargets {
+        /// For each endpoint that has such a name.
+        found: Vec<FoundAddresses>,
+    },
     /// An operator wants an agent that is lost out of the list.
     ForgetAgent {
         /// The agent.
         name: String,
     },
+}
+
+/// The addresses that the name of a flattened endpoint was resolved to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundAddresses {
+    /// The endpoint.
+    pub endpoint: EndpointId,
+    /// The name that was looked up: void if the endpoint's target is another by now.
+    pub name: Name,
+    /// All of its addresses; none: nothing changes.
+    pub addresses: Vec<IpAddr>,
 }
 
 /// One outcome as an agent reported it.

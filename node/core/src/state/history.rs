@@ -77,7 +77,10 @@ impl Replaced {
                     headers(&profile.monitor.headers) + profile.endpoints.iter().map(endpoint).sum::<usize>()
                 }
                 Self::Records(_, _, Some(set)) => set.data.iter().map(|data| PLACE + data.len()).sum(),
-                Self::Health(_, Some(health)) => health.tallies.len() * OBJECT,
+                Self::Health(_, Some(health)) => {
+                    let addresses = health.flattened.as_ref().map_or(0, |known| known.addresses().len());
+                    health.tallies.len() * OBJECT + addresses * PLACE
+                }
                 Self::LatencyRow(_, Some(row)) => row.latencies.len() * LATENCY,
                 _ => 0,
             }
@@ -331,6 +334,7 @@ fn is_seen_alike(old: Option<&Arc<EndpointHealth>>, new: Option<&Arc<EndpointHea
     let rest =
         |health: &EndpointHealth| (health.status, health.judgement, health.stale_since, health.by_family);
     rest(old) == rest(new)
+        && old.flattened == new.flattened
         && old
             .tallies
             .iter()

@@ -20,7 +20,7 @@ mod view;
 
 pub use apply::{apply, suppose_down};
 pub use change::{Applied, Change, Rejection, Reply, Warning};
-pub use command::{Action, Command, CommandId, Context, ReportedOutcome};
+pub use command::{Action, Command, CommandId, Context, FoundAddresses, ReportedOutcome};
 pub use cookies::{CookieSecret, CookieSecrets};
 pub use event::{Event, EventCause, EventId, EventStatus, Subject};
 pub use geography::{Geography, PlaceOverride};

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::{Serves, View};
 use crate::geo::RangeMap;
 use crate::health::EndpointStatus;
-use crate::model::{Caseless, Distances, Endpoint, Place, Profile, ProfileId, Routing, Target};
+use crate::model::{
+    Caseless, Distances, Endpoint, Flattened, Place, Profile, ProfileId, RecordType, Routing, Target,
+};
 
 /// A profile with what its endpoints stand for. Stays the same when probes turn a status, unless that is or was one that is
 /// out ([`EndpointStatus::is_out`]): the others are looked up in [`View::statuses`].
@@ -29,8 +31,12 @@ pub struct Plan {
 pub struct PlannedEndpoint {
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// What it answers with, its own target or its service's; `None` if it is nested.
+    /// What it stands for, its own target or its service's; `None` if it is nested.
     pub target: Option<Target>,
+    /// Is it answered by the addresses of that, a name (DNS-16)?
+    pub is_flattened: bool,
+    /// These addresses, once they are known.
+    pub flattened: Option<Arc<Flattened>>,
     /// The profile that is asked in its place; `None` unless it is nested.
     pub child: Option<ProfileId>,
     /// Which types it can answer.
@@ -39,6 +45,14 @@ pub struct PlannedEndpoint {
     pub location: Option<Caseless>,
     /// How far that region is from every place, shared by all who live there; `None` but under `performance` (RTE-7).
     pub distances: Option<Arc<Distances>>,
+}
+
+impl PlannedEndpoint {
+    /// What it answers `record_type` with, in this order: its target, or the addresses of that; nothing if it is nested.
+    pub fn answers(&self, record_type: RecordType) -> impl Iterator<Item = &Target> {
+        let own = self.target.as_ref().filter(|_| !self.is_flattened);
+        own.into_iter().chain(self.flattened.iter().flat_map(move |known| known.answers(record_type)))
+    }
 }
 
 impl Plan {
@@ -52,12 +66,19 @@ impl Plan {
             let child = endpoint.child().and_then(|child| state.profile_ids.get(&child.profile)).copied();
             let child_plan = child.and_then(|child| view.plan_by_id(child));
             let location = resolved.location;
+            let is_flattened = state.name_to_flatten(profile, endpoint).is_some();
+            let health = state.health.get(&endpoint.id).filter(|_| is_flattened);
+            let flattened = health.and_then(|health| health.flattened.clone());
             PlannedEndpoint {
                 target: resolved.target.cloned(),
                 child,
-                serves: resolved
-                    .target
-                    .map_or_else(|| child_plan.map(|plan| plan.serves()).unwrap_or_default(), Serves::of),
+                serves: match resolved.target {
+                    Some(_) if is_flattened => Serves::flattened(flattened.as_deref()),
+                    Some(target) => Serves::of(target),
+                    None => child_plan.map(|plan| plan.serves()).unwrap_or_default(),
+                },
+                is_flattened,
+                flattened,
                 location: location.cloned(),
                 distances: location
                     .filter(|_| is_near_and_far)

@@ -7,13 +7,15 @@ use imbl::OrdSet;
 use super::State;
 use crate::model::{Caseless, Profile, ProfileId, profile_limits::NESTING_MAX};
 
-/// Which profiles nest which, and which use which service. Derived, so never stored: see [`State::rebuild_references`].
+/// Which profiles nest which, which use which service, and which are flattened. Derived, so never stored: see [`State::rebuild_references`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct References {
     /// Child and parent.
     parents: OrdSet<(ProfileId, ProfileId)>,
     /// Service and profile.
     users: OrdSet<(Caseless, ProfileId)>,
+    /// Profiles that are flattened.
+    flattened: OrdSet<ProfileId>,
 }
 
 impl References {
@@ -36,6 +38,11 @@ impl References {
             last_level.into_iter().map(|(id, number)| (number, id)).collect();
         ordered.sort_unstable();
         ordered.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// The profiles whose endpoints' names are looked up (DNS-16).
+    pub fn flattened(&self) -> impl Iterator<Item = ProfileId> + '_ {
+        self.flattened.iter().copied()
     }
 
     /// The profiles that have an endpoint for `service`.
@@ -66,13 +73,16 @@ impl State {
         Ok(())
     }
 
-    /// Takes in whom `profile` stands for. A child that is not there is passed over.
+    /// Takes in whom `profile` stands for, and whether it is flattened. A child that is not there is passed over.
     pub(super) fn refer(&mut self, profile: &Profile) {
         for child in profile.children().filter_map(|name| self.profile_ids.get(name)) {
             self.references.parents.insert((*child, profile.id));
         }
         for service in profile.endpoints.iter().filter_map(|endpoint| endpoint.service()) {
             self.references.users.insert((service.clone(), profile.id));
+        }
+        if profile.flatten {
+            self.references.flattened.insert(profile.id);
         }
     }
 
@@ -84,5 +94,6 @@ impl State {
         for service in profile.endpoints.iter().filter_map(|endpoint| endpoint.service()) {
             self.references.users.remove(&(service.clone(), profile.id));
         }
+        self.references.flattened.remove(&profile.id);
     }
 }

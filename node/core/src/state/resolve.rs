@@ -5,7 +5,7 @@ use super::State;
 use crate::health::{
     Availability, ByFamily, Check, EndpointStatus, Judgement, endpoint_status, nested_status,
 };
-use crate::model::{Endpoint, EndpointKind, Profile, Resolved};
+use crate::model::{Endpoint, EndpointKind, Name, Profile, Resolved, Target};
 
 impl State {
     /// The target and the region of `endpoint`: its own, or its service's.
@@ -21,6 +21,15 @@ impl State {
                 }
                 None => Resolved::default(),
             },
+        }
+    }
+
+    /// The name that the leader looks up for `endpoint`, which belongs to `profile`: there is none unless that is flattened
+    /// (DNS-16).
+    pub fn name_to_flatten<'a>(&'a self, profile: &Profile, endpoint: &'a Endpoint) -> Option<&'a Name> {
+        match self.resolve(endpoint).target {
+            Some(Target::Name(name)) if profile.flatten => Some(name),
+            _ => None,
         }
     }
 
@@ -52,6 +61,9 @@ impl State {
         for endpoint in &profile.endpoints {
             let Some(health) = self.health.get(&endpoint.id) else { continue };
             match self.resolve(endpoint).target {
+                Some(Target::Name(_)) if profile.flatten => {
+                    available.add_flattened(health.status, health.flattened.as_deref());
+                }
                 Some(target) => available.add_target(health.status, target),
                 None => available.add_nested(health.status, health.by_family.unwrap_or(ByFamily::NOBODY)),
             }

@@ -76,6 +76,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     duration::parse(text).map_err(|fault| format!("{} {fault}", quote(text)))
 }
 
+/// A resolver's address, as in `127.0.0.1:53`.
+///
+/// # Errors
+/// Why the text is none.
+pub fn resolver(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| format!("{} is not ADDRESS:PORT, as in 127.0.0.1:53", quote(text)))
+}
+
 /// What is logged; `RUST_LOG` goes first, and is judged where it is set.
 pub fn log_level(given: &mut Reader, flag: Option<&str>) -> LogLevel {
     let level = given.value("log_level", flag, text).unwrap_or_else(|| "info".to_owned());

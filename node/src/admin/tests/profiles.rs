@@ -36,6 +36,7 @@ fn changed() -> Profile {
         routing: Routing::Weighted.into(),
         ttl_seconds: Some(300),
         max_return: Some(5),
+        flatten: Some(true),
         enabled: Some(false),
         monitor: Some(monitor),
         ..Profile::default()
@@ -51,6 +52,7 @@ fn with_field(profile: &Profile, path: &str) -> Profile {
         "routing" => result.routing = source.routing,
         "ttl_seconds" => result.ttl_seconds = source.ttl_seconds,
         "max_return" => result.max_return = source.max_return,
+        "flatten" => result.flatten = source.flatten,
         "enabled" => result.enabled = source.enabled,
         "monitor.protocol" => target.protocol = monitor.protocol,
         "monitor.port" => target.port = monitor.port,

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use waymark_core::model::{
-    Edit, EndpointPatch, LogIndex, ProfilePatch, RecordType, Region, Revision, Routing, Timestamp, ZonePatch,
+    Edit, EndpointPatch, LogIndex, Name, ProfilePatch, RecordType, Region, Revision, Routing, Timestamp,
+    ZonePatch,
 };
-use waymark_core::state::{Action, Command, Context, CookieSecret, State, View, apply};
+use waymark_core::state::{Action, Command, Context, CookieSecret, FoundAddresses, State, View, apply};
 
 use crate::record_text;
 
@@ -104,6 +105,19 @@ fn named_profile(
     )
 }
 
+/// A flattened profile of that name, of whose names one was resolved to addresses of both families (DNS-16).
+fn flattened(state: &State, zone: &str, name: &str) -> State {
+    let state = profile(state, zone, name, Routing::Weighted, &["a.example.net", "b.example.net"]);
+    let own_name = format!("{name}-{}", zone.replace('.', "-"));
+    let fields = ProfilePatch { flatten: Edit::Set(true), ..ProfilePatch::default() };
+    let state =
+        carry_out(&state, Action::UpdateProfile { name: own_name.clone(), fields, if_revision: None });
+    let endpoint = state.profile(&own_name.as_str().into()).expect("it was just made").endpoints[0].id;
+    let addresses = ["192.0.2.9", "192.0.2.8", "2001:db8::9"].map(|text| text.parse().expect(text)).to_vec();
+    let name = Name::parse("a.example.net").expect("a name");
+    carry_out(&state, Action::FlattenTargets { found: vec![FoundAddresses { endpoint, name, addresses }] })
+}
+
 /// Every method in zones with and without client subnets, with targets of both families, and aliases that lead out of the
 /// zones and into them.
 pub(in crate::dns) fn view() -> (View, Vec<String>) {
@@ -161,6 +175,10 @@ pub(in crate::dns) fn view() -> (View, Vec<String>) {
             state = records(&state, zone_name, name, kind, texts);
             names.push(format!("{name}.{zone_name}"));
         }
+    }
+    for zone_name in zones {
+        state = flattened(&state, zone_name, "flat");
+        names.push(format!("flat.{zone_name}"));
     }
     (View::of(state, LogIndex(9)), names)
 }

@@ -11,9 +11,9 @@ use waymark_core::health::{
     ProfileStatus, RegionalVerdict, Tally, Verdict,
 };
 use waymark_core::model::{
-    Agent, AgentRun, Caseless, Endpoint, EndpointId, Header, LogIndex, MemberId, Monitor, Name, NameServer,
-    Profile, ProfileId, Protocol, Region, RelativeName, Revision, Routing, StatusRange, Target, Timestamp,
-    Zone, ZoneTimers,
+    Agent, AgentRun, Caseless, Endpoint, EndpointId, Flattened, Header, LogIndex, MemberId, Monitor, Name,
+    NameServer, Profile, ProfileId, Protocol, Region, RelativeName, Revision, Routing, StatusRange, Target,
+    Timestamp, Zone, ZoneTimers,
 };
 use waymark_core::state::{
     CommandId, Event, EventCause, EventId, EventStatus, ProfileHealth, Remembered, State, Subject,
@@ -34,7 +34,7 @@ pub(super) fn caseless() -> impl Strategy<Value = Caseless> {
     word().prop_map(|word| Caseless::new(&word))
 }
 
-fn name() -> impl Strategy<Value = Name> {
+pub(super) fn name() -> impl Strategy<Value = Name> {
     "[a-z_][a-z0-9_]{0,5}(\\.[a-z][a-z0-9]{0,5}){0,3}".prop_map(|text| Name::parse(&text).unwrap())
 }
 
@@ -201,13 +201,23 @@ fn profile() -> impl Strategy<Value = Profile> {
         relative_name,
         routing(),
         option::of(any::<(u32, u32)>()),
-        any::<bool>(),
+        any::<(bool, bool)>(),
         monitor(),
         vec(endpoint(), 0..4),
         revision(),
     )
         .prop_map(
-            |(name, zone, relative_name, routing, numbers, enabled, monitor, endpoints, revision)| Profile {
+            |(
+                name,
+                zone,
+                relative_name,
+                routing,
+                numbers,
+                (flatten, enabled),
+                monitor,
+                endpoints,
+                revision,
+            )| Profile {
                 id: ProfileId(0),
                 full_name: relative_name.within(&zone).unwrap(),
                 name,
@@ -216,6 +226,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                 routing,
                 ttl: numbers.map(|(ttl, _)| ttl),
                 max_return: numbers.map(|(_, max_return)| max_return),
+                flatten,
                 enabled,
                 monitor,
                 endpoints,
@@ -247,18 +258,28 @@ fn health() -> impl Strategy<Value = EndpointHealth> {
         proptest::sample::select(EndpointStatus::ALL.as_slice()),
         option::of(by_family),
         timestamp(),
-        any::<u64>(),
+        (any::<u64>(), option::of(flattened())),
     )
-        .prop_map(|(tallies, judgement, stale_since, status, by_family, since, index)| EndpointHealth {
-            profile: ProfileId(0),
-            tallies: tallies.into_iter().collect(),
-            judgement,
-            stale_since,
-            status,
-            by_family,
-            since,
-            since_index: LogIndex(index),
+        .prop_map(|(tallies, judgement, stale_since, status, by_family, since, (index, flattened))| {
+            EndpointHealth {
+                profile: ProfileId(0),
+                tallies: tallies.into_iter().collect(),
+                judgement,
+                stale_since,
+                status,
+                by_family,
+                since,
+                since_index: LogIndex(index),
+                flattened,
+            }
         })
+}
+
+fn flattened() -> impl Strategy<Value = Arc<Flattened>> {
+    let some = |addresses: Vec<IpAddr>| [vec![[192, 0, 2, 1].into()], addresses].concat();
+    (name(), vec(any::<IpAddr>(), 0..3), timestamp()).prop_map(move |(name, addresses, since)| {
+        Arc::new(Flattened::new(name, &some(addresses), since).expect("there is one that is good"))
+    })
 }
 
 fn regions() -> impl Strategy<Value = Vec<RegionalVerdict>> {

@@ -44,6 +44,7 @@ fn profile_patch() -> ProfilePatch {
         routing: Edit::Set(Routing::Weighted),
         ttl: Edit::Set(30),
         max_return: Edit::Keep,
+        flatten: Edit::Keep,
         enabled: Edit::Set(true),
         monitor: MonitorPatch {
             protocol: Edit::Set(Protocol::Https),
@@ -287,6 +288,7 @@ fn profile(zone: &Zone) -> Profile {
         routing: Routing::Priority,
         ttl: Some(30),
         max_return: None,
+        flatten: false,
         enabled: false,
         monitor,
         endpoints: vec![endpoint],
@@ -312,6 +314,7 @@ fn health_of(profile: ProfileId) -> EndpointHealth {
         by_family: None,
         since: Timestamp(1_700_000_000_001),
         since_index: LogIndex(99),
+        flattened: None,
     }
 }
 

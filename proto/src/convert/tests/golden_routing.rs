@@ -1,13 +1,17 @@
 //! Bytes that every version must read, of what the routing methods stand on: services, nested profiles, places, latencies
 //! and the past.
 
+use std::sync::Arc;
+
 use waymark_core::geo::GeoDigest;
+use waymark_core::health::EndpointHealth;
 use waymark_core::model::{
-    Caseless, Edit, EndpointPatch, LogIndex, Place, ProfileId, Revision, Service, ServicePatch, Timestamp,
-    parse_target,
+    Caseless, Edit, EndpointId, EndpointPatch, Flattened, LogIndex, Name, Place, Profile, ProfileId,
+    ProfilePatch, Revision, Service, ServicePatch, Timestamp, Zone, ZonePatch, ZoneTimers, parse_target,
 };
 use waymark_core::state::{
-    Action, CookieSecret, CookieSecrets, LatencyRow, LatencyRowDraft, Past, PlaceOverride, Replaced, State,
+    Action, CookieSecret, CookieSecrets, FoundAddresses, LatencyRow, LatencyRowDraft, Past, PlaceOverride,
+    Replaced, State,
 };
 
 const DIGEST: GeoDigest = GeoDigest(0x5503_2c61_28a9_9df3_d306_566b_6611_10e6);
@@ -41,9 +45,43 @@ pub(super) fn actions() -> Vec<(&'static str, Action)> {
         ("use_geo.embedded", Action::UseGeo { digest: None, if_revision: None }),
         ("set_geo_override", Action::SetGeoOverride { network: network.clone(), place: "US-CA".into() }),
         ("delete_geo_override", Action::DeleteGeoOverride { network, if_revision }),
+        ("flatten_targets", Action::FlattenTargets { found: vec![found_addresses()] }),
+        ("update_profile.flatten", flatten_profile()),
+        ("update_zone.timers", set_timers()),
         ("rotate_cookies", Action::RotateCookies { fresh: CookieSecret([0xa7; 16]) }),
         ("forget_history", Action::ForgetHistory { before: Timestamp(1_700_000_000_000) }),
     ]
+}
+
+fn flatten_profile() -> Action {
+    let fields = ProfilePatch { flatten: Edit::Set(true), ..ProfilePatch::default() };
+    Action::UpdateProfile { name: "web".into(), fields, if_revision: None }
+}
+
+fn set_timers() -> Action {
+    let timers = timers().zip(timers(), |timer, _| Edit::Set(timer));
+    let fields = ZonePatch { timers, ..ZonePatch::default() };
+    Action::UpdateZone { name: "tm.example.com".into(), fields, if_revision: None }
+}
+
+fn timers() -> ZoneTimers {
+    ZoneTimers {
+        soa_ttl: 7_200,
+        refresh: 1_800,
+        retry: 300,
+        expire: 86_400,
+        negative_ttl: 10,
+        name_server_ttl: 600,
+    }
+}
+
+fn found_addresses() -> FoundAddresses {
+    let addresses = ["192.0.2.7", "2001:db8::7"].map(|text| text.parse().unwrap());
+    FoundAddresses {
+        endpoint: EndpointId(8),
+        name: Name::parse("www.example.net").unwrap(),
+        addresses: addresses.to_vec(),
+    }
 }
 
 fn add_endpoint(fields: EndpointPatch) -> Action {
@@ -116,5 +154,24 @@ pub(super) fn add_places(state: &mut State) {
         let past = Past { at: Timestamp(1_700_000_000_000 + counter), index: LogIndex(counter), replaced };
         state.history.add(Revision(counter), past);
     }
+    add_later_fields(state, id);
     state.history.begin_at(Timestamp(1_600_000_000_000));
+}
+
+/// A past of fields that the first version did not have: a zone's times, a flattened profile and what it stood for.
+fn add_later_fields(state: &mut State, id: ProfileId) {
+    let (name, zone) = state.zones.iter().next().unwrap();
+    let zone = Zone { timers: timers(), ..Zone::clone(zone) };
+    let profile = Profile { flatten: true, ..Profile::clone(&state.profiles[&id]) };
+    let (endpoint, health) = state.health.iter().next().unwrap();
+    let FoundAddresses { name: target, addresses, .. } = found_addresses();
+    let flattened = Flattened::new(target, &addresses, Timestamp(1_700_000_000_005));
+    let health = EndpointHealth { flattened: flattened.map(Arc::new), ..EndpointHealth::clone(health) };
+    let replaced = vec![
+        Replaced::Zone(name.clone(), Some(zone.into())),
+        Replaced::Profile(id, Some(profile.into())),
+        Replaced::Health(*endpoint, Some(health.into())),
+    ];
+    let past = Past { at: Timestamp(1_700_000_000_030), index: LogIndex(30), replaced };
+    state.history.add(Revision(30), past);
 }

@@ -9,11 +9,12 @@ use waymark_core::model::{
     Violation, ZonePatch,
 };
 use waymark_core::state::{
-    Action, Command, CommandId, CookieSecret, LatencyRowDraft, Rejection, Reply, ReportedOutcome,
+    Action, Command, CommandId, CookieSecret, FoundAddresses, LatencyRowDraft, Rejection, Reply,
+    ReportedOutcome,
 };
 
 use super::arbitrary::{
-    caseless, expect, headers, outcome, protocol, region, revision, routing, text, zone_timers,
+    caseless, expect, headers, name, outcome, protocol, region, revision, routing, text, zone_timers,
 };
 use super::records;
 
@@ -69,11 +70,13 @@ pub(super) fn monitor_patch() -> impl Strategy<Value = MonitorPatch> {
 }
 
 pub(super) fn profile_patch() -> impl Strategy<Value = ProfilePatch> {
-    (edit(routing()), edit(any::<u32>()), edit(any::<u32>()), edit(any::<bool>()), monitor_patch()).prop_map(
-        |(routing, ttl, max_return, enabled, monitor)| ProfilePatch {
+    let switches = (edit(any::<bool>()), edit(any::<bool>()));
+    (edit(routing()), edit(any::<u32>()), edit(any::<u32>()), switches, monitor_patch()).prop_map(
+        |(routing, ttl, max_return, (flatten, enabled), monitor)| ProfilePatch {
             routing,
             ttl,
             max_return,
+            flatten,
             enabled,
             monitor,
         },
@@ -119,6 +122,12 @@ pub(super) fn endpoint_patch() -> impl Strategy<Value = EndpointPatch> {
         )
 }
 
+fn found_addresses() -> impl Strategy<Value = FoundAddresses> {
+    (any::<u64>(), name(), vec(any::<std::net::IpAddr>(), 0..3)).prop_map(|(endpoint, name, addresses)| {
+        FoundAddresses { endpoint: EndpointId(endpoint), name, addresses }
+    })
+}
+
 /// In a creation nothing is there that could be cleared: `Keep` says the same.
 fn kept<T>(edit: Edit<T>) -> Edit<T> {
     if matches!(edit, Edit::Clear) { Edit::Keep } else { edit }
@@ -138,6 +147,7 @@ fn new_profile_patch() -> impl Strategy<Value = ProfilePatch> {
         routing: kept(patch.routing),
         ttl: kept(patch.ttl),
         max_return: kept(patch.max_return),
+        flatten: kept(patch.flatten),
         enabled: kept(patch.enabled),
         monitor: MonitorPatch {
             protocol: kept(patch.monitor.protocol),
@@ -266,6 +276,7 @@ fn members_action() -> impl Strategy<Value = Action> {
             endpoints
         }),
         (caseless(), revision()).prop_map(|(agent, session)| Action::LoseAgent { agent, session }),
+        vec(found_addresses(), 0..3).prop_map(|found| Action::FlattenTargets { found }),
         any::<[u8; 16]>().prop_map(|fresh| Action::RotateCookies { fresh: CookieSecret(fresh) }),
         any::<u64>().prop_map(|before| Action::ForgetHistory { before: Timestamp(before) }),
     ]

@@ -67,6 +67,8 @@ pub struct Surroundings<'a> {
     pub protocol: Protocol,
     /// Does the profile stand at its zone's own name?
     pub is_at_apex: bool,
+    /// Are names answered by their addresses (DNS-16)?
+    pub flatten: bool,
     /// The name that the profile answers for; `None` if it could not be read.
     pub own_name: Option<&'a Name>,
 }
@@ -77,6 +79,7 @@ impl<'a> From<&'a Profile> for Surroundings<'a> {
             routing: Some(profile.routing),
             protocol: profile.monitor.protocol,
             is_at_apex: profile.relative_name == RelativeName::Apex,
+            flatten: profile.flatten,
             own_name: Some(&profile.full_name),
         }
     }
@@ -143,10 +146,13 @@ fn check_target<'a>(
         let rule = format!("'{name}' is the profile's own name: '{endpoint}' would lead back to it for ever");
         violations.add(field, rule);
     }
-    if surroundings.is_at_apex && !target.is_address() {
+    if surroundings.is_at_apex && !surroundings.flatten && !target.is_address() {
         violations.add(
             field,
-            format!("'{target}' is a name: at the zone's apex only addresses can stand beside SOA and NS"),
+            format!(
+                "'{target}' is a name: at the zone's apex only addresses can stand beside SOA and NS; 'flatten' would \
+                 have it answered by its addresses"
+            ),
         );
     }
     if first.is_some_and(|first| first.is_address() != target.is_address()) {
@@ -247,8 +253,13 @@ mod tests {
             unread: UnreadMappings::default(),
         };
         let drafts = [unread("endpoints[0]", &first), unread("endpoints[1]", &second)];
-        let surroundings =
-            Surroundings { routing: None, protocol: Protocol::Http, is_at_apex: true, own_name: None };
+        let surroundings = Surroundings {
+            routing: None,
+            protocol: Protocol::Http,
+            is_at_apex: true,
+            flatten: false,
+            own_name: None,
+        };
         let mut violations = Violations::new();
         validate_endpoints(&drafts, surroundings, &mut violations);
         assert!(violations.is_empty());

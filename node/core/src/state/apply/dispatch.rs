@@ -3,7 +3,7 @@
 use super::records::Place;
 use super::step::Step;
 use super::{
-    agent, endpoint, geography, latency, outcomes, profile, records, region, remember, service, zone,
+    agent, endpoint, flatten, geography, latency, outcomes, profile, records, region, remember, service, zone,
 };
 use crate::model::Timestamp;
 use crate::state::{Action, Applied, Command, Context, CookieSecret, Rejection, State};
@@ -84,28 +84,25 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
             agent::lose(step, agent, *session);
             Ok(())
         }
-        Action::ForgetHistory { before } => {
-            forget_history(step, *before);
-            Ok(())
-        }
-        Action::RotateCookies { fresh } => {
-            rotate_cookies(step, *fresh);
-            Ok(())
-        }
+        Action::ForgetHistory { before } => forget_history(step, *before),
+        Action::RotateCookies { fresh } => rotate_cookies(step, *fresh),
+        Action::FlattenTargets { found } => flatten::take_in(step, found),
         Action::ForgetAgent { name } => agent::forget(step, name),
     }
 }
 
 /// Whether anything goes is not looked at: the counter must rise on all members or on none.
-fn forget_history(step: &mut Step<'_>, before: Timestamp) {
+fn forget_history(step: &mut Step<'_>, before: Timestamp) -> Result<(), Rejection> {
     step.state.history.forget(before);
     step.mark_changed();
+    Ok(())
 }
 
-fn rotate_cookies(step: &mut Step<'_>, fresh: CookieSecret) {
+fn rotate_cookies(step: &mut Step<'_>, fresh: CookieSecret) -> Result<(), Rejection> {
     if step.state.cookies.rotate(fresh, step.context.at) {
         step.mark_changed();
     }
+    Ok(())
 }
 
 /// The first identity stays: what comes later changes nothing.

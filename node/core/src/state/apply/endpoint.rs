@@ -95,7 +95,7 @@ fn judge_alone(
         return Err(Rejection::Invalid(violations.into_vec()));
     }
     let endpoint = reading.into_endpoint();
-    warn_of_endpoint(step, "", &endpoint);
+    warn_of_endpoint(step, "", profile, &endpoint);
     Ok(endpoint)
 }
 

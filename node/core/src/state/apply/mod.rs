@@ -3,6 +3,7 @@
 mod agent;
 mod dispatch;
 mod endpoint;
+mod flatten;
 mod geography;
 mod kind;
 mod latency;

@@ -178,6 +178,7 @@ fn blank(
         routing: Routing::Priority,
         ttl: None,
         max_return: None,
+        flatten: false,
         enabled: true,
         monitor: Default::default(),
         endpoints: Vec::new(),
@@ -197,6 +198,7 @@ fn read_settings(profile: &mut Profile, fields: &ProfilePatch, is_new: bool, vio
     }
     fields.ttl.apply(&mut profile.ttl);
     fields.max_return.apply(&mut profile.max_return);
+    fields.flatten.apply_or(&mut profile.flatten, false);
     fields.enabled.apply_or(&mut profile.enabled, true);
     fields.monitor.apply(&mut profile.monitor);
 }

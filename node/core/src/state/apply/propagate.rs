@@ -32,6 +32,7 @@ impl Step<'_> {
                 Some(_) => self.forget_conclusion(endpoint.id),
             }
         }
+        self.forget_addresses(after);
     }
 
     /// Puts the statuses in force that follow from what changed in the profiles of `touched`, in them and level by level
@@ -215,6 +216,7 @@ impl Step<'_> {
             by_family,
             since: self.context.at,
             since_index: self.context.index,
+            flattened: None,
         };
         self.state.health.insert(endpoint.id, Arc::new(health));
     }

@@ -49,7 +49,7 @@ pub(super) fn register(
         is_running: true,
         revision: step.revision,
     });
-    warn_of_target(&step.state, "target", &target, &mut step.warnings);
+    warn_of_target(&step.state, "target", &target, false, &mut step.warnings);
     let field = if after.target == target { "location" } else { "target" };
     (after.target, after.location) = (target, location);
     let author = step.author.to_owned();

@@ -8,18 +8,18 @@ use crate::state::State;
 pub(super) fn warn_of_profile(step: &mut Step<'_>, profile: &Profile) {
     warn_profile(profile, &mut step.warnings);
     for (place, endpoint) in profile.endpoints.iter().enumerate() {
-        warn_of_endpoint(step, &format!("endpoints[{place}]"), endpoint);
+        warn_of_endpoint(step, &format!("endpoints[{place}]"), profile, endpoint);
     }
 }
 
-/// Warns about an endpoint at `path`: a target, its own or its service's, that we would have to answer for ourselves,
+/// Warns about an endpoint of `profile` at `path`: a target, its own or its service's, that we would have to answer for ourselves,
 /// and minima that its child has too few endpoints for.
-pub(super) fn warn_of_endpoint(step: &mut Step<'_>, path: &str, endpoint: &Endpoint) {
+pub(super) fn warn_of_endpoint(step: &mut Step<'_>, path: &str, profile: &Profile, endpoint: &Endpoint) {
     let Step { state, warnings, .. } = step;
     warnings.within(path, |warnings| {
         let field = if endpoint.service().is_some() { "service" } else { "target" };
         if let Some(target) = state.resolve(endpoint).target {
-            warn_of_target(state, field, target, warnings);
+            warn_of_target(state, field, target, profile.flatten, warnings);
         }
         if let EndpointKind::Nested(child) = &endpoint.kind {
             let Some(below) = state.profile(&child.profile) else { return };
@@ -36,11 +36,22 @@ pub(super) fn warn_of_endpoint(step: &mut Step<'_>, path: &str, endpoint: &Endpo
 }
 
 /// Warns about a target that we would have to answer for ourselves.
-pub(super) fn warn_of_target(state: &State, field: &str, target: &Target, warnings: &mut Violations) {
+pub(super) fn warn_of_target(
+    state: &State,
+    field: &str,
+    target: &Target,
+    is_flattened: bool,
+    warnings: &mut Violations,
+) {
     let Target::Name(name) = target else { return };
     if let Some(zone) = state.enclosing_zone(name) {
         let zone = &zone.name;
-        warnings.add(field, format!("'{name}' lies in the zone '{zone}', which this cluster answers for"));
+        let but = match is_flattened {
+            true => ": it is never looked up to be flattened; nest its profile instead",
+            false => "",
+        };
+        warnings
+            .add(field, format!("'{name}' lies in the zone '{zone}', which this cluster answers for{but}"));
     }
 }
 

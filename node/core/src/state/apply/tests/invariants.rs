@@ -83,6 +83,7 @@ fn check_history(before: &State, after: &State) {
     for (endpoint, health) in before.health.iter() {
         let was = &earlier.health[endpoint];
         assert_eq!((was.status, was.stale_since), (health.status, health.stale_since));
+        assert_eq!(was.flattened, health.flattened);
         let verdicts = |state: &State, health| -> Vec<_> {
             let regions = state.regional_verdicts(health);
             regions.into_iter().map(|region| (region.region, region.verdict)).collect()
@@ -190,6 +191,9 @@ fn check_health(state: &State) {
         for endpoint in &profile.endpoints {
             let health = &state.health[&endpoint.id];
             assert_eq!(health.profile, profile.id);
+            if let Some(flattened) = &health.flattened {
+                assert_eq!(state.name_to_flatten(profile, endpoint), Some(flattened.name()), "DNS-16");
+            }
             let regions = regional_verdicts(health.tallies.iter().map(|(name, tally)| {
                 let agent = &state.agents[name];
                 assert!(!agent.lost, "a lost agent has no count");

@@ -3,6 +3,7 @@
 mod kinds;
 mod monitor;
 mod records;
+mod zones;
 
 use std::net::IpAddr;
 
@@ -11,10 +12,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fixture::{arbitrary_client, check_answer, check_scope, locator, query_of};
-use crate::model::{MonitorPatch, Network, RecordType, ServicePatch, ZoneTimers};
+use crate::model::{MonitorPatch, Name, Network, RecordType, ServicePatch};
+use crate::state::FoundAddresses;
 use kinds::{latency_wish, mapping, minima, service_name, service_wish};
 use monitor::{headers, monitor};
 use records::record_wish;
+use zones::zone_wish;
 
 /// One thing that happens. What exists is named by a number, so that most wishes hit something.
 #[derive(Clone, Debug)]
@@ -27,6 +30,8 @@ enum Happening {
     Expire { agent: u8, endpoints: Vec<u8>, is_current: bool },
     /// The leader says that an agent is lost.
     Lose { agent: u8, is_current: bool },
+    /// The leader has looked every target up, or some other name in its place.
+    Flatten { is_current: bool, addresses: Vec<IpAddr> },
 }
 
 fn one_of(words: &'static [&'static str]) -> impl Strategy<Value = String> {
@@ -65,11 +70,12 @@ fn profile_fields() -> BoxedStrategy<ProfilePatch> {
     let monitor = prop_oneof![3 => Just(MonitorPatch::default()), 1 => monitor()];
     let routing = edit(prop::sample::select(&Routing::ALL[..]));
     let max_return = prop_oneof![9 => Just(Edit::Keep), 1 => edit(0_u32..=9)];
-    (routing, edit(0_u32..100_000), max_return, edit(any::<bool>()), monitor)
-        .prop_map(|(routing, ttl, max_return, enabled, monitor)| ProfilePatch {
+    (routing, edit(0_u32..100_000), max_return, edit(any::<bool>()), edit(any::<bool>()), monitor)
+        .prop_map(|(routing, ttl, max_return, flatten, enabled, monitor)| ProfilePatch {
             routing,
             ttl,
             max_return,
+            flatten,
             enabled,
             monitor,
         })
@@ -136,37 +142,6 @@ fn new_endpoint() -> BoxedStrategy<(String, EndpointPatch)> {
         .boxed()
 }
 
-fn zone_wish() -> BoxedStrategy<Action> {
-    let servers = vec(
-        (
-            one_of(&["ns1.example.com", "ns.example.net", "ns.lb.example.com", "web.example.com"]),
-            vec(one_of(&["192.0.2.53", "2001:db8::53", "::"]), 0..2),
-        ),
-        0..3,
-    );
-    let timers = (edit(0_u32..=100_000), edit(500_u32..=4_000), edit(0_u32..=90_000));
-    let timers = timers.prop_map(|(name_server_ttl, retry, negative_ttl)| ZoneTimers {
-        name_server_ttl,
-        retry,
-        negative_ttl,
-        ..ZoneTimers::default()
-    });
-    let mailbox = one_of(&["hostmaster@example.com", "a b"]);
-    let odd = (edit(servers), edit(mailbox), edit(any::<bool>()), timers)
-        .prop_map(|(name_servers, mailbox, ecs, timers)| ZonePatch { name_servers, mailbox, ecs, timers });
-    let fields = prop_oneof![2 => Just(zone_fields(&[("ns.example.net", &[])])), 1 => odd];
-    prop_oneof![
-        (zone_name(), fields.clone()).prop_map(|(name, fields)| Action::CreateZone { name, fields }),
-        (zone_name(), fields).prop_map(|(name, fields)| Action::UpdateZone {
-            name,
-            fields,
-            if_revision: None
-        }),
-        zone_name().prop_map(|name| Action::DeleteZone { name, if_revision: None }),
-    ]
-    .boxed()
-}
-
 fn profile_wish() -> BoxedStrategy<Action> {
     let relative = one_of(&["web", "api", "api.eu", "mail", "@", "a.lb", "ns1", "*"]);
     let create = (profile_name(), zone_name(), relative, profile_fields(), vec(new_endpoint(), 0..4));
@@ -230,6 +205,8 @@ fn happening() -> BoxedStrategy<Happening> {
             .prop_map(|(agent, endpoints, is_current)| Happening::Expire { agent, endpoints, is_current }),
         1 => (any::<u8>(), prop::bool::weighted(0.8))
             .prop_map(|(agent, is_current)| Happening::Lose { agent, is_current }),
+        2 => (prop::bool::weighted(0.9), vec(any::<IpAddr>(), 0..3))
+            .prop_map(|(is_current, addresses)| Happening::Flatten { is_current, addresses }),
     ]
     .boxed()
 }
@@ -257,6 +234,13 @@ impl Cluster {
                 let endpoints = endpoints.iter().map(|endpoint| self.endpoint_at(*endpoint)).collect();
                 let (agent, session) = self.session(*agent, *is_current);
                 self.run(None, Action::ExpireVerdicts { agent, session, endpoints });
+            }
+            Happening::Flatten { is_current, addresses } => {
+                let found = self.flatten_all(*is_current, addresses);
+                self.run(None, found.clone());
+                let before = self.state.clone();
+                self.run(None, found);
+                assert_eq!(self.state, before, "DNS-16: what is known already changes nothing");
             }
             Happening::Lose { agent, is_current } => {
                 let (agent, session) = self.session(*agent, *is_current);
@@ -294,6 +278,19 @@ impl Cluster {
                 check_scope(&self.view, &query, draw, &answer, other);
             }
         }
+    }
+
+    /// That every endpoint's name has these addresses, or another name.
+    fn flatten_all(&self, is_current: bool, addresses: &[IpAddr]) -> Action {
+        let endpoints = self.state.profiles.values().flat_map(|profile| &profile.endpoints);
+        let found = endpoints.map(|endpoint| {
+            let target = self.state.resolve(endpoint).target;
+            let target = target.filter(|_| is_current).map(ToString::to_string);
+            let name =
+                Name::parse(target.as_deref().unwrap_or("other.example")).unwrap_or_else(|_| Name::root());
+            FoundAddresses { endpoint: endpoint.id, name, addresses: addresses.to_vec() }
+        });
+        Action::FlattenTargets { found: found.collect() }
     }
 
     /// The endpoint of that number among those that exist; one that does not if there is none.

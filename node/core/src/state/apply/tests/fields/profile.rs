@@ -125,7 +125,27 @@ fn obj_3_names_of_others() {
                     new.endpoints[0].1 = target("a.example");
                 },
                 "endpoints[0].target: 'a.example' is a name: at the zone's apex only addresses can stand beside SOA \
-                 and NS",
+                 and NS; 'flatten' would have it answered by its addresses",
+            ),
+            (
+                "a name at the apex, flattened",
+                |new| {
+                    new.relative_name = "@".into();
+                    new.fields.flatten = Edit::Set(true);
+                    new.endpoints[0].1 = target("a.example");
+                },
+                TAKEN,
+            ),
+            (
+                "a profile at the apex, flattened",
+                |new| {
+                    new.relative_name = "@".into();
+                    new.fields.flatten = Edit::Set(true);
+                    new.endpoints[0].1 =
+                        EndpointPatch { nested: Edit::Set("taken".into()), ..EndpointPatch::default() };
+                },
+                "endpoints[0].nested: 'taken' may come to answer with a name: at the zone's apex only addresses can \
+                 stand beside SOA and NS",
             ),
         ],
     );
@@ -240,6 +260,7 @@ fn set_2_set_4_to_set_9_set_11_set_13_set_17_defaults() {
     cluster.apply(NewProfile::good().action()).unwrap();
     let profile = cluster.profile("web");
     assert_eq!((profile.enabled, profile.ttl, profile.max_return), (true, None, None));
+    assert!(!profile.flatten);
     assert_eq!((profile.effective_ttl(), profile.effective_max_return()), (30, 2));
     let monitor = &profile.monitor;
     assert_eq!((monitor.protocol.as_str(), monitor.effective_port()), ("http", Some(80)));
