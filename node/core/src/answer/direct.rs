@@ -44,9 +44,10 @@ pub fn decide_directly<'a>(
         return None;
     }
     let plan = view.plan(name)?;
-    let zone = view.state.zones.get(&plan.profile.zone)?;
-    let subnet = subnet.filter(|_| zone.ecs);
-    let client = Client::of(source, subnet, zone);
+    // Only who tells of a client needs to know what the zone makes of it.
+    let zone_takes_subnets = || view.zone(&plan.profile.zone).is_some_and(|zone| zone.ecs);
+    let subnet = subnet.filter(|_| zone_takes_subnets());
+    let client = Client::within(source, subnet);
     let asked = Asked { view, record_type, client, level: 0, draw };
     let Choice { chosen, reach } = choose(&asked, plan, &mut NoTrace);
     let (leaf, chosen) = chosen.ok()?;
@@ -55,7 +56,7 @@ pub fn decide_directly<'a>(
     let direct = Direct { leaf, chosen, record_type, ttl: plan.profile.effective_ttl(), scope };
     match direct.targets().next()? {
         // The chain goes on in our own zones.
-        Target::Name(target) if view.state.enclosing_zone(target).is_some() => None,
+        Target::Name(target) if view.is_ours(target) => None,
         _ => Some(direct),
     }
 }

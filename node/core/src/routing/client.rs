@@ -34,7 +34,12 @@ impl Client {
     /// | any | takes none | the packet's source |
     /// | none | – | the packet's source |
     pub fn of(source: IpAddr, subnet: Option<Network>, zone: &Zone) -> Self {
-        match subnet.filter(|subnet| zone.ecs && subnet.prefix() > 0) {
+        Self::within(source, subnet.filter(|_| zone.ecs))
+    }
+
+    /// The same in a zone that takes client subnets.
+    pub fn within(source: IpAddr, subnet: Option<Network>) -> Self {
+        match subnet.filter(|subnet| subnet.prefix() > 0) {
             Some(subnet) => Self {
                 address: subnet.address(),
                 from: ClientFrom::Subnet(subnet.prefix()),

@@ -9,6 +9,7 @@ mod geography;
 mod health_tree;
 mod history;
 mod latency;
+mod near_zones;
 mod plan;
 mod record;
 mod references;

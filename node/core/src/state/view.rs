@@ -7,13 +7,16 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use imbl::{HashMap, OrdMap};
+use foldhash::fast::FixedState;
+use imbl::shared_ptr::DefaultSharedPtr;
+use imbl::{GenericHashMap, OrdMap};
 
+use super::near_zones::NearZones;
 use super::{Change, Plan, State, Statuses};
 use crate::geo::{DigestedTable, Locator};
 use crate::health::{Check, Patience, Tally};
 use crate::model::{
-    Caseless, Distances, Endpoint, EndpointId, LogIndex, Name, Profile, ProfileId, Revision, Routing,
+    Caseless, Distances, Endpoint, EndpointId, LogIndex, Name, Profile, ProfileId, Revision, Routing, Zone,
 };
 
 /// What a member knows at one log index.
@@ -31,11 +34,14 @@ pub struct View {
     pub statuses: Statuses,
     /// How far from every place those regions are in which endpoints of `performance` profiles live or once lived.
     distances: OrdMap<Caseless, Arc<Distances>>,
-    /// The plan of each profile by its full name, of disabled ones too: `explain` has something to say of them.
-    plans: HashMap<Name, Arc<Plan>>,
+    /// The plan of each profile by its full name, of disabled ones too: `explain` has something to say of them. Names are the
+    /// operator's, so a fast hash will do: nobody else can choose such as fall together.
+    plans: GenericHashMap<Name, Arc<Plan>, FixedState, DefaultSharedPtr>,
     /// The [`Name::tree_key`] of each name that exists: zones, name servers with addresses, static records, profiles
     /// that [`Plan::exists`] says so of.
     present: OrdMap<Arc<[u8]>, ()>,
+    /// The zones, where they are few.
+    near_zones: NearZones,
 }
 
 impl View {
@@ -71,6 +77,9 @@ impl View {
             next.distances.remove(region);
             touched.profiles.extend(self.distant_from(region));
         }
+        if !self.state.zones.ptr_eq(&next.state.zones) {
+            next.near_zones = NearZones::of(&next.state.zones);
+        }
         if touched.geography {
             next.locator = next.locator.overridden(next.state.geography.override_map());
         }
@@ -89,6 +98,16 @@ impl View {
     /// The plan of the profile that answers for `name`, a lower-cased wire form.
     pub fn plan(&self, name: &[u8]) -> Option<&Arc<Plan>> {
         self.plans.get(name)
+    }
+
+    /// The zone of that name.
+    pub fn zone(&self, name: &Name) -> Option<&Arc<Zone>> {
+        self.near_zones.get(&self.state.zones, name)
+    }
+
+    /// Does `name` lie in a zone of ours?
+    pub fn is_ours(&self, name: &Name) -> bool {
+        !self.near_zones.are_surely_without(name) && self.state.enclosing_zone(name).is_some()
     }
 
     /// The plan of the profile of that number: of a nested endpoint's child.
