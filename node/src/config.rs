@@ -36,6 +36,8 @@ pub enum Timers {
 pub struct Config {
     /// The member's name, unique in the cluster.
     pub name: String,
+    /// The region that it is in, for which it measures how far clients are (RTE-7); without one it measures nothing.
+    pub region: Option<String>,
     /// Where log, snapshots and identity are kept.
     pub data_dir: PathBuf,
     /// Where gRPC is served.
@@ -78,6 +80,9 @@ pub struct Flags {
     /// The member's name, unique in the cluster [default: the machine's name]
     #[arg(long, value_name = "NAME", env = "WAYMARK_NODE_NAME")]
     pub name: Option<String>,
+    /// The region that it is in, for which it measures how far clients are [default: none; it measures nothing]
+    #[arg(long, value_name = "REGION", env = "WAYMARK_NODE_REGION")]
+    pub region: Option<String>,
     /// Where log, snapshots and identity are kept [default: waymark-data]
     #[arg(long, value_name = "DIR", env = "WAYMARK_NODE_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
@@ -133,6 +138,11 @@ fn resolver(text: &str) -> Result<Option<SocketAddr>, String> {
     if text.is_empty() { Ok(None) } else { settings::resolver(text).map(Some) }
 }
 
+/// A place's name; empty for none.
+fn region(text: &str) -> Result<String, String> {
+    if text.is_empty() { Ok(String::new()) } else { settings::place_name(text) }
+}
+
 impl Config {
     /// Puts flags, environment and file together and checks the whole.
     ///
@@ -162,6 +172,7 @@ impl Config {
         Self {
             answers: answers::read(given, &flags.answers, &name),
             name,
+            region: given.value("region", flags.region.as_deref(), region).filter(|name| !name.is_empty()),
             data_dir: flags.data_dir.clone().or(data_dir).unwrap_or_else(|| "waymark-data".into()),
             grpc_listen,
             grpc_advertise: given

@@ -10,6 +10,7 @@ pub mod dns;
 pub mod flatten;
 pub mod geo;
 pub mod ingest;
+pub mod measurements;
 pub mod publication;
 pub mod raft;
 pub mod record_text;
@@ -28,6 +29,7 @@ use config::{Config, EncryptedDns, Timers};
 use flatten::Flattener;
 use geo::GeoTables;
 use ingest::{Identity, Ingest};
+use measurements::Measurements;
 use raft::{Compaction, Member, MemberConfig, Membership, OpenError, Proposer, Started, TimerProfile};
 use web::{Readiness, Web};
 
@@ -78,7 +80,11 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
     drop(bind_dns(&config, encrypted.as_ref())?);
     let started = Member::open(member_config(&config), geo.source()).await?;
     let readiness = Readiness::default();
-    let served = serve_grpc(grpc, &started, geo.clone(), timers(&config), &shutdown).await;
+    let measurements = Measurements::of_member_in(config.region.as_deref().map(Into::into));
+    let (reader, proposer) = (started.reader.clone(), started.proposer.clone());
+    measurements::start(measurements.clone(), reader, proposer, shutdown.clone());
+    let served =
+        serve_grpc(grpc, &started, (geo.clone(), measurements.clone()), timers(&config), &shutdown).await;
     let web = Web { readiness: readiness.clone(), proposer: started.proposer.clone() };
     let pages = serve_http(http, web, shutdown.clone());
     tracing::info!(name = config.name, grpc = %config.grpc_listen, http = %config.http_listen, "listening");
@@ -88,7 +94,7 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
         dev::found(&started).await.map_err(NodeError::Dev)?;
     }
     let until_drained = async {
-        let answered = answer(&config, &started, geo, encrypted, &readiness, &shutdown).await;
+        let answered = answer(&config, &started, (geo, measurements), encrypted, &readiness, &shutdown).await;
         shutdown.cancel();
         let _ = served.await;
         let _ = pages.await;
@@ -146,7 +152,7 @@ fn bind_dns(config: &Config, encrypted: Option<&dns::Encrypted>) -> Result<dns::
 async fn answer(
     config: &Config,
     started: &Started,
-    geo: Arc<GeoTables>,
+    (geo, measurements): (Arc<GeoTables>, Measurements),
     encrypted: Option<dns::Encrypted>,
     readiness: &Readiness,
     shutdown: &CancellationToken,
@@ -158,7 +164,7 @@ async fn answer(
     if let Some(path) = config.geo_database.clone() {
         geo.follow(path, started.reader.relocator()).await.map_err(NodeError::Signals)?;
     }
-    let bound = bind_dns(config, encrypted.as_ref())?;
+    let bound = bind_dns(config, encrypted.as_ref())?.measuring(measurements);
     if let Some(encrypted) = encrypted {
         encrypted.certificate.follow().map_err(NodeError::Signals)?;
     }
@@ -188,7 +194,7 @@ async fn caught_up(membership: &Membership, proposer: &Proposer, readiness: &Rea
 async fn serve_grpc(
     listener: TcpListener,
     started: &Started,
-    geo: Arc<GeoTables>,
+    (geo, measurements): (Arc<GeoTables>, Measurements),
     timers: TimerProfile,
     shutdown: &CancellationToken,
 ) -> JoinHandle<()> {
@@ -209,7 +215,8 @@ async fn serve_grpc(
         Box::new(|_, _, _| Ok(())),
         timers,
         shutdown.clone(),
-    );
+    )
+    .measuring(measurements);
     let recent = ingest.recent();
     started.outcomes.tell_from(Box::new(move |endpoints| recent.last(endpoints)));
     started.tables.tell_from(Box::new(move || geo.all_named()));

@@ -21,6 +21,7 @@ use crate::backlog::{Backlog, Urgency};
 use crate::clock::Clock;
 use crate::probe::ProbeReport;
 use crate::schedule::Schedule;
+use crate::survey::Allowance;
 use crate::uplink::{self, Event, Identity, Session};
 
 /// An outcome that says nothing new waits this long for others to share a report with.
@@ -51,13 +52,16 @@ pub struct Settings {
     pub members: Vec<Uri>,
     /// Most probes under way at once; one more is reported as trouble of the agent's own. Each needs a descriptor.
     pub probes_max: usize,
+    /// How much it may measure for members.
+    pub survey: Allowance,
 }
 
 /// Probes and reports until `stop` is cancelled, then drains for at most three seconds. An error is a fault of the
 /// program: the task that holds the stream has panicked.
 pub async fn run(settings: Settings, probe: Probe, stop: CancellationToken) -> Result<(), JoinError> {
     let (sender, events) = mpsc::channel(EVENTS_MAX);
-    let uplink = tokio::spawn(uplink::run(settings.members, settings.identity.clone(), sender));
+    let uplink =
+        tokio::spawn(uplink::run(settings.members, settings.identity.clone(), settings.survey, sender));
     let agent = Agent {
         probe,
         probes_max: settings.probes_max,

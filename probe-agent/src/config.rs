@@ -13,6 +13,8 @@ use ipnet::IpNet;
 use waymark_process::logging::{LogFormat, LogLevel};
 use waymark_process::settings::{self, Faults, Reader, machine_name};
 
+use crate::survey::Allowance;
+
 pub use sample::SAMPLE;
 
 /// An agent's settings, complete and checked.
@@ -32,6 +34,8 @@ pub struct Config {
     pub guard_deny: Vec<IpNet>,
     /// Which resolver finds the addresses of targets; the system's if none.
     pub resolver: Option<SocketAddr>,
+    /// How many queries in a minute it may send to resolvers, to measure for members how far those are (RTE-7).
+    pub measure_per_minute: u32,
     /// What is logged.
     pub log_level: LogLevel,
     /// How log lines look.
@@ -69,6 +73,9 @@ pub struct Flags {
     /// The resolver that finds the addresses of targets [default: the system's]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_AGENT_RESOLVER")]
     pub resolver: Option<String>,
+    /// Queries in a minute to the resolvers that ask the members most, to measure how far they are [default: 0; none]
+    #[arg(long, value_name = "NUMBER", env = "WAYMARK_AGENT_MEASURE_PER_MINUTE")]
+    pub measure_per_minute: Option<String>,
     /// What is logged, in RUST_LOG's language; RUST_LOG itself goes first [default: info]
     #[arg(long, value_name = "FILTER", env = "WAYMARK_AGENT_LOG_LEVEL")]
     pub log_level: Option<String>,
@@ -103,6 +110,13 @@ impl Config {
             guard_allow: given.list("guard.allow", &flags.guard_allow, settings::network).unwrap_or_default(),
             guard_deny: given.list("guard.deny", &flags.guard_deny, settings::network).unwrap_or_default(),
             resolver: given.value("resolver", flags.resolver.as_deref(), settings::resolver),
+            measure_per_minute: given
+                .number(
+                    "measure_per_minute",
+                    flags.measure_per_minute.as_deref(),
+                    Allowance::QUERIES_PER_MINUTE_MAX,
+                )
+                .unwrap_or_default(),
             log_level: settings::log_level(given, flags.log_level.as_deref()),
             log_format: given
                 .value("log_format", flags.log_format.as_deref(), settings::word)

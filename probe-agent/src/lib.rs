@@ -19,4 +19,5 @@ pub mod guard;
 pub mod probe;
 pub mod resolve;
 pub mod schedule;
+pub mod survey;
 pub mod uplink;

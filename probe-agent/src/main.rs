@@ -12,6 +12,7 @@ use waymark_agent::descriptors;
 use waymark_agent::guard::Guard;
 use waymark_agent::probe::{self, Tools};
 use waymark_agent::resolve::Resolver;
+use waymark_agent::survey::Allowance;
 use waymark_agent::uplink::{self, Identity};
 use waymark_process::logging::{self, Log};
 use waymark_process::{chance, shutdown};
@@ -105,15 +106,20 @@ async fn run(cli: &Cli, config: Config, log: Log) -> anyhow::Result<()> {
         probes_max,
         "waymark-agent starts"
     );
-    let tools =
-        Tools::new(Guard::new(config.allow_loopback, config.guard_allow, config.guard_deny), resolver);
+    let guard = Guard::new(config.allow_loopback, config.guard_allow, config.guard_deny);
+    let survey = Allowance {
+        queries_per_minute: config.measure_per_minute,
+        guard: guard.clone(),
+        port: Allowance::PORT,
+    };
+    let tools = Tools::new(guard, resolver);
     let probe: Probe = Arc::new(move |check| {
         let tools = tools.clone();
         async move { probe::run(&tools, &check).await }.boxed()
     });
     let identity = Identity { agent: config.name, region: config.region, run: chance::draw() };
     let members = uplink::in_turn(config.members, &identity.agent);
-    agent::run(Settings { identity, members, probes_max }, probe, stop).await?;
+    agent::run(Settings { identity, members, probes_max, survey }, probe, stop).await?;
     tracing::info!("waymark-agent ends");
     Ok(())
 }

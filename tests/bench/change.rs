@@ -42,7 +42,13 @@ pub(crate) fn measure(changes: u32) {
 async fn change(url: String, dns: Vec<SocketAddr>, changes: u32) -> (Durations, u32) {
     let (sender, receiver) = mpsc::channel(16);
     let send = |kind| sender.try_send(AgentMessage { kind: Some(kind) }).expect("the stream takes messages");
-    let hello = Hello { agent: "bench".into(), region: "r1".into(), run: 1, version: "bench".into() };
+    let hello = Hello {
+        agent: "bench".into(),
+        region: "r1".into(),
+        run: 1,
+        version: "bench".into(),
+        ..Hello::default()
+    };
     send(Kind::Hello(hello));
     let mut mesh = MeshClient::connect(url).await.expect("the member takes connections");
     let mut stream =

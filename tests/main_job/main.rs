@@ -5,6 +5,7 @@ mod crash;
 mod encrypted;
 mod failover;
 mod flatten;
+mod latency;
 mod leader;
 mod quiet_log;
 mod scene;

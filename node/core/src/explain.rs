@@ -10,7 +10,7 @@ use crate::geo::Location;
 use crate::health::{EndpointStatus, RegionalVerdict};
 use crate::model::{Name, Target};
 use crate::routing::{ChoiceDetails, Client, EndpointStanding, PoolKind, Standing, Trace};
-use crate::state::{LatencyRow, Plan, PlannedEndpoint, State, View};
+use crate::state::{ClientRow, LatencyRow, Plan, PlannedEndpoint, State, View};
 
 /// An answer and its reasons.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,8 +34,10 @@ pub struct ClientExplanation {
     pub client: Client,
     /// Where it is, and who says so.
     pub location: Option<Location>,
-    /// The row of the latency table that counts for it.
-    pub latency: Option<Arc<LatencyRow>>,
+    /// The row of latencies that counts for it.
+    pub latency: Option<LatencyRow>,
+    /// Was that row measured, and not imported by the operator?
+    pub is_learned: bool,
 }
 
 /// How one profile chose.
@@ -86,10 +88,12 @@ pub fn explain(view: &View, query: &Query, draw: u64) -> Explanation {
 }
 
 fn explain_client(view: &View, client: Client) -> ClientExplanation {
+    let row = view.state.latency_row_of(client.address).1;
     ClientExplanation {
         client,
         location: view.locator.locate(client.address),
-        latency: view.state.latency.row_of(client.address).1.cloned(),
+        latency: row.map(|row| row.row().clone()),
+        is_learned: matches!(row, Some(ClientRow::Learned(_))),
     }
 }
 

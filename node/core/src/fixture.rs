@@ -77,6 +77,14 @@ pub(crate) fn set_row(state: &mut State, network: &str, latencies: &[(&str, u32)
     state.latency.insert(LatencyRow { network, latencies });
 }
 
+/// Lets a measured row of `network` be known.
+pub(crate) fn set_learned(state: &mut State, network: &str, latencies: &[(&str, u32)]) {
+    let network = network.parse().expect(network);
+    for (region, ms) in latencies {
+        state.learned.learn(network, &Caseless::new(region), *ms, Timestamp(1));
+    }
+}
+
 /// The plan of an enabled priority profile with endpoints `e1`, `e2` … of priority 1, 2 …, and their statuses.
 pub(crate) fn plan(endpoints: &[(&str, EndpointStatus)]) -> (Plan, Statuses) {
     let mut state = State::default();

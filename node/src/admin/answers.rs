@@ -101,8 +101,7 @@ impl answers_server::Answers for AnswersService {
                 .unwrap_or_default(),
             latency_row: explained
                 .client
-                .and_then(|asker| asker.latency)
-                .map(|row| latency(&row))
+                .and_then(|asker| Some(latency(&asker.latency?, asker.is_learned)))
                 .unwrap_or_default(),
             scope: explained.answer.scope.map(u32::from),
             subnet_ignored: query.subnet.and_then(|subnet| ignored(subnet, client)).unwrap_or_default(),
@@ -161,9 +160,10 @@ fn location(location: Location) -> String {
     format!("{} ({}), by {by}", location.place, location.place.name())
 }
 
-fn latency(row: &LatencyRow) -> String {
+fn latency(row: &LatencyRow, is_learned: bool) -> String {
     let regions: Vec<String> = row.latencies.iter().map(|(region, ms)| format!("{region} {ms} ms")).collect();
-    format!("{}: {}", row.network, regions.join(", "))
+    let learned = if is_learned { " (learned)" } else { "" };
+    format!("{}: {}{learned}", row.network, regions.join(", "))
 }
 
 /// The query and the draw; every fault of the request is found at once.

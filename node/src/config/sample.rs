@@ -7,6 +7,10 @@ pub const SAMPLE: &str = r#"# Settings of waymark-node. Each one is also a flag 
 # The member's name, unique in the cluster. Default: the machine's name.
 name = "m1"
 
+# The region that it is in, by the name of a cloud's region or one that the cluster was told: the round trips of clients
+# that ask over TCP are then learned as this region's latencies. Empty: nothing is measured.
+region = ""
+
 # Where log, snapshots and identity are kept. One directory for each member; it is made if it is missing.
 data_dir = "waymark-data"
 

@@ -18,6 +18,7 @@ use super::responder::Answers;
 use super::tcp::{self, Protocol};
 use super::udp;
 use crate::config::AnswerSettings;
+use crate::measurements::Measurements;
 use crate::publication::Reader;
 
 /// How long listeners may take to answer what they hold when they are told to stop; DNS-22 allows the process 5 s.
@@ -29,11 +30,17 @@ pub struct Bound {
     sockets: Vec<Sockets>,
     encrypted: EncryptedSockets,
     limits: Limits,
+    measurements: Measurements,
 }
 
 impl Bound {
     pub(super) fn new(sockets: Vec<Sockets>, limits: Limits) -> Self {
-        Self { sockets, encrypted: EncryptedSockets::default(), limits }
+        Self {
+            sockets,
+            encrypted: EncryptedSockets::default(),
+            limits,
+            measurements: Measurements::default(),
+        }
     }
 
     /// Takes the addresses of `encrypted` as well (DNS-15).
@@ -42,6 +49,11 @@ impl Bound {
     /// One of them cannot be had.
     pub fn with_encrypted(self, encrypted: &Encrypted) -> Result<Self, BindError> {
         Ok(Self { encrypted: EncryptedSockets::bind(encrypted)?, ..self })
+    }
+
+    /// Has `measurements` told how far those are who ask.
+    pub fn measuring(self, measurements: Measurements) -> Self {
+        Self { measurements, ..self }
     }
 
     /// The addresses in the order in which they were asked for, with the real ports.
@@ -66,7 +78,7 @@ impl Bound {
     /// Answers from the latest view of `reader`, as `settings` say, until `shutdown`; then answers what the sockets hold, closes them and
     /// returns, after 4 s at the latest. However old the view gets, it is answered from, unless they say otherwise (DNS-21).
     pub async fn serve(self, reader: Reader, settings: AnswerSettings, shutdown: CancellationToken) {
-        let answers = Answers::new(reader, settings);
+        let answers = Answers::new(reader, settings, self.measurements);
         let places = Arc::new(Places::new(self.limits));
         let mut listeners = JoinSet::new();
         for Sockets { datagrams, streams, .. } in self.sockets {

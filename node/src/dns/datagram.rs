@@ -14,6 +14,9 @@ use super::rate::{Kind, Ruling};
 use super::respond::{Arrival, Condition, Transport, Verdict, cut, respond};
 use super::responder::{Answers, fail, now_s};
 
+/// Of so many datagrams the sender of one is noted.
+const NOTED_EVERY: u32 = 64;
+
 /// When a batch of datagrams came: nobody needs to know better.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
@@ -36,13 +39,15 @@ pub(super) struct Clerk {
     pub(super) answers: Answers,
     pub(super) counters: Arc<Counters>,
     draws: Draws,
+    /// Datagrams until the next whose sender is noted.
+    unnoted: u32,
     /// What the complete way has written.
     written: Vec<u8>,
 }
 
 impl Clerk {
     pub(super) fn new(answers: Answers, counters: Arc<Counters>) -> Self {
-        Self { answers, counters, draws: Draws::seeded(), written: Vec::new() }
+        Self { answers, counters, draws: Draws::seeded(), unnoted: 0, written: Vec::new() }
     }
 
     /// Writes the reply to `packet` into `out`, which holds the largest that there is over UDP; its length, or `None` if it
@@ -56,9 +61,21 @@ impl Clerk {
         out: &mut [u8],
     ) -> Option<usize> {
         count_alone(&self.counters.queries);
+        self.note_some(source);
         let answered = AssertUnwindSafe(|| self.answer_trusting(view, packet, source, moment, out));
         // A broken invariant behind one name must not take all other names off the network.
         catch_unwind(answered).unwrap_or_else(|_| self.give_up(packet, out))
+    }
+
+    /// One sender in so many is noted: who asks much is found by that as well.
+    fn note_some(&mut self, source: IpAddr) {
+        self.unnoted = match self.unnoted.checked_sub(1) {
+            Some(left) => left,
+            None => {
+                self.answers.measurements.note_asker(source);
+                NOTED_EVERY - 1
+            }
+        };
     }
 
     /// SERVFAIL, counted as others are; nothing for what has no header to answer by.
@@ -131,13 +148,17 @@ mod tests {
 
     use super::*;
     use crate::config::AnswerSettings;
+    use crate::measurements::Measurements;
     use crate::publication::{no_tables, publication};
 
     /// DNS-13: when answering has failed, the asker is told so and it is counted, and no earlier reply goes out again.
     #[test]
     fn dns_13_giving_up_is_servfail_and_never_an_earlier_reply() {
         let (_publisher, reader) = publication(View::default(), no_tables());
-        let mut clerk = Clerk::new(Answers::new(reader, AnswerSettings::default()), Arc::default());
+        let mut clerk = Clerk::new(
+            Answers::new(reader, AnswerSettings::default(), Measurements::default()),
+            Arc::default(),
+        );
         clerk.written = b"the reply to somebody else".to_vec();
         let mut out = [0xee; 64];
         assert_eq!(clerk.give_up(&[1, 2, 3], &mut out), None);

@@ -13,6 +13,7 @@ use super::counters::{Counters, count};
 use super::places::{Place, Places};
 use super::respond::Transport;
 use super::responder::{Answers, Responder};
+use crate::measurements::Measurements;
 
 /// What a listener gives to each connection.
 #[derive(Clone, Debug)]
@@ -34,18 +35,29 @@ pub(super) struct Guest {
     transport: Transport,
     responder: Responder,
     place: Place,
+    /// How long the way to it and back took, until it asks something: it may be nobody who asks.
+    round_trip: Option<Duration>,
+    measurements: Measurements,
     /// When it last got an answer, or was taken in.
     active: Instant,
 }
 
 impl Door {
     /// Gives a connection from `source` its place, for which another may have to go.
-    pub(super) fn admit(&self, source: IpAddr, transport: Transport) -> Guest {
+    pub(super) fn admit(&self, source: IpAddr, transport: Transport, round_trip: Option<Duration>) -> Guest {
         count(&self.counters.connections);
         let (place, evictions) = self.places.take(source);
         self.counters.evictions.fetch_add(evictions, Ordering::Relaxed);
         let responder = self.answers.responder(self.counters.clone());
-        Guest { source, transport, responder, place, active: Instant::now() }
+        Guest {
+            source,
+            transport,
+            responder,
+            place,
+            round_trip,
+            measurements: self.answers.measurements.clone(),
+            active: Instant::now(),
+        }
     }
 
     /// Returns when the door has been shut for `grace`.
@@ -62,6 +74,9 @@ impl Guest {
         let reply = self.responder.answer(message, self.transport, self.source, is_crowded)?;
         self.place.touch();
         self.active = Instant::now();
+        if let Some(round_trip) = self.round_trip.take() {
+            self.measurements.take_own(self.source, round_trip);
+        }
         Some(reply)
     }
 

@@ -43,6 +43,7 @@ mod rate;
 mod read;
 mod respond;
 mod responder;
+mod round_trip;
 mod tcp;
 #[cfg(test)]
 mod tests;

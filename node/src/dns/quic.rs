@@ -106,7 +106,7 @@ fn take_in(door: &Door, incoming: Incoming, connections: &mut JoinSet<()>) {
         drop(incoming.retry());
         return;
     }
-    let guest = door.admit(incoming.remote_address().ip(), Transport::Quic);
+    let guest = door.admit(incoming.remote_address().ip(), Transport::Quic, None);
     let door = door.clone();
     connections.spawn(async move {
         let evicted = guest.evicted();

@@ -11,6 +11,7 @@ use super::read::HEADER_LEN;
 use super::respond::{Arrival, Condition, Transport, Verdict, respond};
 use crate::clock;
 use crate::config::AnswerSettings;
+use crate::measurements::Measurements;
 use crate::publication::Reader;
 
 /// SERVFAIL and QR in a header's flags.
@@ -25,13 +26,15 @@ pub(super) struct Answers {
     pub(super) settings: Arc<AnswerSettings>,
     /// Nothing if the operator wants no limit.
     pub(super) limiter: Option<Arc<Limiter>>,
+    /// Where it is told how far those are who ask.
+    pub(super) measurements: Measurements,
 }
 
 impl Answers {
     /// Answers from the latest view of `reader`, as `settings` say.
-    pub(super) fn new(reader: Reader, settings: AnswerSettings) -> Self {
+    pub(super) fn new(reader: Reader, settings: AnswerSettings, measurements: Measurements) -> Self {
         let limiter = Limiter::new(&settings.rate_limit).map(Arc::new);
-        Self { reader, settings: Arc::new(settings), limiter }
+        Self { reader, settings: Arc::new(settings), limiter, measurements }
     }
 
     /// Has the member been cut off for longer than the operator wants to be answered from it (DNS-21)?

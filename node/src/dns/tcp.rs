@@ -19,6 +19,7 @@ use super::counters::count;
 use super::door::{Door, Guest};
 use super::https;
 use super::respond::Transport;
+use super::round_trip::round_trip;
 
 /// How long the listener rests when a connection could not be taken in: out of descriptors, it would else spin.
 const REST: Duration = Duration::from_millis(20);
@@ -74,7 +75,9 @@ impl Protocol {
 
 impl Hall {
     fn take_in(&self, stream: TcpStream, source: SocketAddr, connections: &mut JoinSet<()>) {
-        let guest = self.door.admit(source.ip(), self.protocol.transport());
+        let is_of_use = self.door.answers.measurements.has_region();
+        let round_trip = is_of_use.then(|| round_trip(&stream)).flatten();
+        let guest = self.door.admit(source.ip(), self.protocol.transport(), round_trip);
         let evicted = guest.evicted();
         let conversation = self.clone().converse(stream, guest);
         // Whatever ends a connection is the client's doing and tells us nothing.

@@ -26,6 +26,7 @@ mod rings;
 mod service;
 mod session;
 mod stream;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod unsettled;

@@ -24,7 +24,11 @@ pub(super) async fn open(
     let greeting = greeting(shared, hello)?;
     let held = propose(shared, &greeting).await?;
     let opened = Instant::now();
-    let records = Records { rings: shared.recent.open(&held.agent), counters: shared.counters.clone() };
+    let records = Records {
+        rings: shared.recent.open(&held.agent),
+        counters: shared.counters.clone(),
+        measurements: shared.measurements.clone(),
+    };
     let name = shared.identity.name.clone();
     let mut session = Session::new(held, greeting, name, shared.waits, records);
     inherit(&mut session, &shared.reader.view()).await;
@@ -46,7 +50,7 @@ async fn hello(shared: &Shared, incoming: &mut Streaming<AgentMessage>) -> Resul
 }
 
 fn greeting(shared: &Shared, hello: Hello) -> Result<Greeting, Ending> {
-    let Hello { agent, region, run, version } = hello;
+    let Hello { agent, region, run, version, queries_per_minute } = hello;
     for (field, text) in [("agent", &agent), ("region", &region), ("version", &version)] {
         if text.len() > HELLO_TEXT_MAX {
             return Err(Ending::Malformed(format!(
@@ -66,7 +70,7 @@ fn greeting(shared: &Shared, hello: Hello) -> Result<Greeting, Ending> {
             advice: "; try again later",
         });
     }
-    Ok(Greeting { agent, region, run: AgentRun(run), version, member })
+    Ok(Greeting { agent, region, run: AgentRun(run), version, member, queries_per_minute })
 }
 
 async fn propose(shared: &Shared, greeting: &Greeting) -> Result<HeldSession, Ending> {

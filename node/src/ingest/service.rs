@@ -22,6 +22,7 @@ use super::limits::{MESSAGE_BYTES_MAX, OPENINGS_PER_SECOND_MAX, OUTGOING_MAX, ST
 use super::opening::open;
 use super::recent::Recent;
 use super::stream::{Outgoing, Stream, tell_ending};
+use crate::measurements::Measurements;
 use crate::publication::Reader;
 use crate::raft::{Leases, Proposer, TimerProfile};
 
@@ -55,6 +56,7 @@ pub(super) struct Shared {
     pub(super) openings: Mutex<Allowance>,
     pub(super) started: Instant,
     pub(super) shutdown: CancellationToken,
+    pub(super) measurements: Measurements,
     streams: Arc<Semaphore>,
     tasks: TaskTracker,
 }
@@ -105,10 +107,20 @@ impl Ingest {
             openings: Mutex::new(Allowance::new(OPENINGS_PER_SECOND_MAX, 0)),
             started: Instant::now(),
             shutdown,
+            measurements: Measurements::default(),
             streams: Arc::new(Semaphore::new(STREAMS_MAX)),
             tasks: TaskTracker::new(),
         };
         Self { shared: Arc::new(shared) }
+    }
+
+    /// Has `measurements` told how far resolvers are from agents.
+    ///
+    /// # Panics
+    /// When it is cloned or serves already.
+    pub fn measuring(mut self, measurements: Measurements) -> Self {
+        Arc::get_mut(&mut self.shared).expect("nobody serves yet").measurements = measurements;
+        self
     }
 
     /// The service, to be added to a gRPC server.

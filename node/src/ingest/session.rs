@@ -18,7 +18,9 @@ use super::proposing::Proposing;
 use super::reading;
 use super::relevance::{Assigned, Relevance, judge};
 use super::rings::Rings;
+use super::survey::Survey;
 use super::unsettled::Unsettled;
+use crate::measurements::Measurements;
 use crate::raft::HeldSession;
 
 /// What an agent said of itself when its stream began.
@@ -30,12 +32,14 @@ pub(super) struct Greeting {
     pub(super) version: String,
     /// The member that holds the stream.
     pub(super) member: MemberId,
+    /// How many queries to resolvers it may send in a minute.
+    pub(super) queries_per_minute: u32,
 }
 
 impl Greeting {
     /// The command that opens a session with it.
     pub(super) fn open(&self) -> Command {
-        let Self { agent, region, run, version, member } = self.clone();
+        let Self { agent, region, run, version, member, queries_per_minute: _ } = self.clone();
         command(Action::OpenSession { agent, region, run, version, member })
     }
 }
@@ -50,6 +54,7 @@ pub(super) fn command(action: Action) -> Command {
 pub(super) struct Records {
     pub(super) rings: Arc<Rings>,
     pub(super) counters: Arc<Counters>,
+    pub(super) measurements: Measurements,
 }
 
 /// The session.
@@ -67,6 +72,7 @@ pub(super) struct Session {
     assigner: Assigner,
     allowance: Allowance,
     records: Records,
+    survey: Survey,
     /// The member's name, until the agent has been welcomed with it.
     welcome: Option<String>,
     /// Nothing counts as overdue before; see [`STALL_MS`].
@@ -86,6 +92,8 @@ impl Session {
         waits: Waits,
         records: Records,
     ) -> Self {
+        let measurements = records.measurements.clone();
+        let survey = Survey::new(measurements, &greeting.region, greeting.queries_per_minute);
         Self {
             held,
             greeting,
@@ -98,6 +106,7 @@ impl Session {
             assigner: Assigner::default(),
             allowance: Allowance::new(OUTCOMES_PER_SECOND_MAX, 0),
             records,
+            survey,
             welcome: Some(member_name),
             grace_ms: 0,
         }
@@ -128,6 +137,10 @@ impl Session {
         self.heard_ms = now_ms;
         let report = match message.kind {
             Some(wire::agent_message::Kind::Report(report)) => report,
+            Some(wire::agent_message::Kind::Measured(found)) => {
+                self.survey.take(&found);
+                wire::Report::default()
+            }
             Some(wire::agent_message::Kind::Hello(_)) => {
                 return Err(Ending::Malformed("a Hello is sent once, at the stream's beginning".into()));
             }
@@ -219,7 +232,8 @@ impl Session {
     }
 
     /// Does what is due by the clock.
-    pub(super) fn tick(&mut self, view: &View, now_ms: u64) -> Result<(), Ending> {
+    pub(super) fn tick(&mut self, view: &View, now_ms: u64, wall: Timestamp) -> Result<(), Ending> {
+        self.survey.tick(view, now_ms, wall);
         if now_ms > self.tick_ms().saturating_add(STALL_MS) {
             self.grace_ms = now_ms + STALL_MS;
         }
@@ -245,7 +259,7 @@ impl Session {
         let overdue = (self.expiring.len() < BATCH_MAX).then(|| self.freshness.next_ms()).flatten();
         let retry = self.proposing.retry_ms.filter(|_| self.has_to_propose());
         let due_ms = [silent, overdue, retry].into_iter().flatten().min().unwrap_or(u64::MAX);
-        due_ms.max(self.grace_ms)
+        due_ms.max(self.grace_ms).min(self.survey.next_ms().unwrap_or(u64::MAX))
     }
 
     /// May the next message be read? Not while too much waits to be committed.
@@ -259,7 +273,10 @@ impl Session {
 
     /// Is there something to tell the agent?
     pub(super) fn has_outgoing(&self, view: &View) -> bool {
-        self.welcome.is_some() || self.unsettled.is_acknowledgement_due() || self.assigner.is_due(view)
+        self.welcome.is_some()
+            || self.unsettled.is_acknowledgement_due()
+            || self.assigner.is_due(view)
+            || self.survey.has_request()
     }
 
     /// Everything brought is settled and acknowledged.
@@ -273,6 +290,10 @@ impl Session {
             wire::member_message::Kind::Welcome(wire::Welcome { session: self.held.session.0, member })
         } else if let Some(sequence) = self.unsettled.acknowledge() {
             wire::member_message::Kind::Acknowledgement(wire::Acknowledgement { sequence })
+        } else if !self.assigner.is_due(view)
+            && let Some(request) = self.survey.request()
+        {
+            wire::member_message::Kind::Measure(request)
         } else {
             let assignment = self.assigner.next(view)?;
             self.records.rings.forget(assignment.removed.iter().copied().map(EndpointId));

@@ -144,7 +144,7 @@ impl Stream {
             Event::View(true) => self.session.see(&view),
             Event::Tick => {
                 self.messages_since_tick = 0;
-                self.session.tick(&view, now_ms)
+                self.session.tick(&view, now_ms, clock::now())
             }
             Event::Room(None) => Err(Ending::Lost("the agent has gone".to_owned())),
             Event::Room(Some(permit)) => {
@@ -171,7 +171,7 @@ impl Stream {
                     self.messages_since_tick += 1;
                     if self.messages_since_tick >= MESSAGES_PER_TICK_MAX {
                         self.messages_since_tick = 0;
-                        self.session.tick(&view, now_ms)?;
+                        self.session.tick(&view, now_ms, clock::now())?;
                     }
                     Ok(())
                 }

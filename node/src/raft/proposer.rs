@@ -227,5 +227,7 @@ fn is_fact(action: &Action) -> bool {
             | Action::ForgetHistory { .. }
             | Action::RotateCookies { .. }
             | Action::FlattenTargets { .. }
+            | Action::LearnLatencies { .. }
+            | Action::ForgetLatencies { .. }
     )
 }

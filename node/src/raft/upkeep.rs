@@ -1,12 +1,12 @@
 //! What falls due with time and the leader proposes: old history is forgotten (RTE-15), the secret of DNS cookies is
-//! renewed (DNS-11).
+//! renewed (DNS-11), and what was measured and nobody confirms is forgotten (RTE-7).
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{MissedTickBehavior, interval};
 use waymark_core::model::Timestamp;
-use waymark_core::state::{Action, Command, CookieSecret, History, State};
+use waymark_core::state::{Action, Command, CookieSecret, History, LearnedTable, State};
 use waymark_process::chance;
 
 use super::Proposer;
@@ -53,7 +53,10 @@ fn due(state: &State, now: Timestamp) -> Vec<Action> {
     // Before its founding a cluster agrees on nothing.
     let cookies = (!state.cluster.is_empty() && state.cookies.is_due(now))
         .then(|| Action::RotateCookies { fresh: CookieSecret(chance::bytes()) });
-    history.into_iter().chain(cookies).collect()
+    let unconfirmed = Timestamp(now.0.saturating_sub(LearnedTable::SPAN_MS));
+    let latencies =
+        state.learned.is_overdue(unconfirmed).then_some(Action::ForgetLatencies { before: unconfirmed });
+    history.into_iter().chain(cookies).chain(latencies).collect()
 }
 
 #[cfg(test)]
@@ -87,6 +90,16 @@ mod tests {
         let second = carry_out(&first, next_day, due(&first, next_day));
         assert_eq!(second.cookies.previous, first.cookies.current);
         assert_ne!(second.cookies.current, first.cookies.current, "drawn anew");
+
+        let found = vec![(LearnedTable::network_of("192.0.2.1".parse().expect("an address")), 7)];
+        let measured = Action::LearnLatencies { region: "aws:eu-west-1".into(), found };
+        let known = carry_out(&second, next_day, vec![measured]);
+        let forgets_latencies =
+            |at| due(&known, at).iter().any(|action| matches!(action, Action::ForgetLatencies { .. }));
+        let last_moment = next_day.0 + LearnedTable::SPAN_MS;
+        assert!(!forgets_latencies(Timestamp(last_moment)) && forgets_latencies(Timestamp(last_moment + 1)));
+        let later = Timestamp(last_moment + 1);
+        assert!(carry_out(&known, later, due(&known, later)).learned.rows.is_empty());
 
         let region = Region { name: "eu".into(), latitude_e6: 1, longitude_e6: 2, revision: Revision(0) };
         let changed = carry_out(&second, next_day, vec![Action::SetRegion(region)]);

@@ -1,6 +1,7 @@
 //! The agent's messages, and what a member's messages say.
 
-use std::time::Instant;
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
 
 use waymark_core::model::EndpointId;
 use waymark_proto::agent::v1 as wire;
@@ -11,19 +12,29 @@ use crate::backlog::Entry;
 use crate::probe::ProbeReport;
 
 /// The first message on every stream.
-pub(super) fn hello(identity: &Identity) -> wire::AgentMessage {
+pub(super) fn hello(identity: &Identity, queries_per_minute: u32) -> wire::AgentMessage {
     let Identity { agent, region, run } = identity.clone();
     agent_message(wire::agent_message::Kind::Hello(wire::Hello {
         agent,
         region,
         run,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        queries_per_minute,
     }))
 }
 
 /// The sign of life that is sent whatever else is (STA-5).
 pub(super) fn heartbeat() -> wire::AgentMessage {
     agent_message(wire::agent_message::Kind::Heartbeat(wire::Heartbeat {}))
+}
+
+/// How far a resolver is (RTE-7).
+pub(crate) fn measured(resolver: IpAddr, shortest: Duration, samples: u32) -> wire::AgentMessage {
+    agent_message(wire::agent_message::Kind::Measured(wire::Measured {
+        resolver: resolver.to_string(),
+        microseconds: u32::try_from(shortest.as_micros()).unwrap_or(u32::MAX),
+        samples,
+    }))
 }
 
 /// The outcomes of `entries`, with their age at `now` (STA-6).
@@ -39,7 +50,7 @@ fn agent_message(kind: wire::agent_message::Kind) -> wire::AgentMessage {
 fn outcome(entry: &Entry, now: Instant) -> wire::ProbeOutcome {
     let Entry { sequence, endpoint, check, ended, report } = entry;
     let ProbeReport { outcome, address, resolve, connect, tls, first_byte, certificate, detail } = report;
-    let micros = |duration: &Option<std::time::Duration>| {
+    let micros = |duration: &Option<Duration>| {
         duration.map(|duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
     };
     let age = now.saturating_duration_since(*ended);

@@ -22,6 +22,7 @@ use waymark_proto::agent::v1::AgentMessage;
 use self::backoff::{Backoff, Ending};
 use self::session::Member;
 use crate::assignment::Update;
+use crate::survey::Allowance;
 
 pub use self::turns::in_turn;
 
@@ -62,12 +63,17 @@ pub(crate) struct Session {
 const GOOD_SESSION: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Keeps a stream open to one of `members`, in their order, until nobody takes the events any more.
-pub(crate) async fn run(members: Vec<Uri>, identity: Identity, events: mpsc::Sender<Event>) {
+pub(crate) async fn run(
+    members: Vec<Uri>,
+    identity: Identity,
+    allowance: Allowance,
+    events: mpsc::Sender<Event>,
+) {
     let members: Vec<Member> = members.into_iter().map(Member::new).collect();
     let mut backoff = Backoff::new(members.len());
     for member in members.iter().cycle() {
         let start = Instant::now();
-        let Err(end) = session::hold(member, &identity, &events).await else {
+        let Err(end) = session::hold(member, &identity, &allowance, &events).await else {
             return;
         };
         if events.send(Event::Closed).await.is_err() {

@@ -16,6 +16,7 @@ use waymark_proto::agent::v1::{AgentMessage, Assignment, MemberMessage, Welcome}
 
 use super::backoff::Ending;
 use super::{Event, Identity, Session, message};
+use crate::survey::{Allowance, Surveyor};
 
 /// How often a sign of life is sent (STA-5).
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
@@ -97,18 +98,19 @@ pub(super) struct Unheard;
 pub(super) async fn hold(
     member: &Member,
     identity: &Identity,
+    allowance: &Allowance,
     events: &mpsc::Sender<Event>,
 ) -> Result<Unheard, End> {
     let (outbox, queue) = mpsc::channel(OUTBOX_MAX);
     // There is room: this is the first message.
-    let _ = outbox.try_send(message::hello(identity));
+    let _ = outbox.try_send(message::hello(identity, allowance.queries_per_minute));
     let opened = tokio::select! {
         opened = open(member, queue) => opened,
         () = events.closed() => return Ok(Unheard),
     };
     let (inbound, welcome) = opened?;
     tracing::info!(member = %member, name = welcome.member, session = welcome.session, "reporting to this member");
-    serve(inbound, outbox, events).await
+    serve(inbound, outbox, Surveyor::new(allowance.clone()), events).await
 }
 
 async fn open(
@@ -136,6 +138,7 @@ async fn greet(
 async fn serve(
     mut inbound: Streaming<MemberMessage>,
     outbox: mpsc::Sender<AgentMessage>,
+    mut surveyor: Surveyor,
     events: &mpsc::Sender<Event>,
 ) -> Result<Unheard, End> {
     let abandon = CancellationToken::new();
@@ -162,6 +165,10 @@ async fn serve(
                     }
                 }
                 Some(Kind::Acknowledgement(acknowledgement)) => Event::Acknowledged(acknowledgement.sequence),
+                Some(Kind::Measure(request)) => {
+                    surveyor.begin(request, outbox.clone());
+                    continue;
+                }
                 Some(Kind::Welcome(_)) => continue,
                 None => return Err(End::failed("the member ended the stream")),
             },

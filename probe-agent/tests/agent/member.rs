@@ -155,6 +155,7 @@ impl Session {
             match message.ok().flatten()?.kind.expect("a message says something") {
                 FromAgent::Report(report) => return Some(report.outcomes),
                 FromAgent::Heartbeat(_) => self.heartbeats += 1,
+                FromAgent::Measured(found) => panic!("nobody asked for {found:?}"),
                 FromAgent::Hello(hello) => panic!("a second hello: {hello:?}"),
             }
         }

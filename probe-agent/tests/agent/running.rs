@@ -6,7 +6,9 @@ use futures_util::FutureExt;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use waymark_agent::agent::{self, Probe, Settings};
+use waymark_agent::guard::Guard;
 use waymark_agent::probe::{self, ProbeReport};
+use waymark_agent::survey::Allowance;
 use waymark_agent::uplink::Identity;
 use waymark_core::health::{Check, Outcome, OutcomeClass};
 use waymark_core::model::Protocol;
@@ -38,8 +40,13 @@ impl Agent {
     pub(crate) fn with_room(members: &[&Member], probe: Probe, probes_max: usize) -> Self {
         let identity = Identity { agent: "a1".to_owned(), region: "eu".to_owned(), run: 77 };
         let members = members.iter().map(|member| member.url.clone()).collect();
+        let survey = Allowance {
+            queries_per_minute: 0,
+            guard: Guard::new(true, vec![], vec![]),
+            port: Allowance::PORT,
+        };
         let stop = CancellationToken::new();
-        let run = agent::run(Settings { identity, members, probes_max }, probe, stop.clone());
+        let run = agent::run(Settings { identity, members, probes_max, survey }, probe, stop.clone());
         Self { stop, task: tokio::spawn(async move { run.await.unwrap() }) }
     }
 

@@ -15,6 +15,7 @@ use super::cookies::{found_message, founded, rotate_cookies, rotated_cookies};
 use super::flattened::{flatten_targets, flattened_targets};
 use super::geography::{override_set, set_override, use_geo, used_geo};
 use super::latency::{update_latency, updated_latency};
+use super::learned::{forget_latencies, forgotten_latencies, learn_latencies, learned_latencies};
 use super::patch::{endpoint_message, joined, profile_message, service_message};
 use super::records::{delete_records, records_deleted, records_set, set_records};
 use super::report::{expire_verdicts, expired_verdicts, record_outcomes, recorded_outcomes};
@@ -117,6 +118,8 @@ impl From<&Action> for Wish {
                 Self::DeleteService(removal("", name, if_revision))
             }
             Action::UpdateLatency { set, remove } => Self::UpdateLatency(update_latency(set, remove)),
+            Action::LearnLatencies { region, found } => Self::LearnLatencies(learn_latencies(region, found)),
+            Action::ForgetLatencies { before } => Self::ForgetLatencies(forget_latencies(*before)),
             Action::UseGeo { digest, if_revision } => Self::UseGeo(use_geo(*digest, if_revision)),
             Action::SetGeoOverride { network, place } => Self::SetGeoOverride(set_override(network, place)),
             Action::DeleteGeoOverride { network, if_revision } => {
@@ -288,6 +291,8 @@ impl TryFrom<Wish> for Action {
                 Ok(removal_of(removal, |name, if_revision| Self::DeleteService { name, if_revision }))
             }
             Wish::UpdateLatency(message) => Ok(updated_latency(message)),
+            Wish::LearnLatencies(message) => learned_latencies(message),
+            Wish::ForgetLatencies(message) => Ok(forgotten_latencies(message)),
             Wish::UseGeo(choice) => used_geo(choice),
             Wish::SetGeoOverride(message) => Ok(override_set(message)),
             Wish::DeleteGeoOverride(removal) => Ok(removal_of(removal, |network, if_revision| {

@@ -13,6 +13,7 @@ mod geography;
 mod health;
 mod history;
 mod latency;
+mod learned;
 mod mask;
 mod patch;
 mod profile;

@@ -12,6 +12,7 @@ use super::cookies::{cookies_message, stored_cookies};
 use super::geography::{choice_message, override_message, stored_digest, stored_override};
 use super::health::{health_message, stored_health};
 use super::history::{past_messages, profile_message, stored_past};
+use super::learned::stored_learned_row;
 use super::profile::stored_profile;
 use super::{Malformed, number, required};
 use crate::admin::v1 as wire;
@@ -51,6 +52,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         services,
         references: _,
         latency,
+        learned,
         geography,
         cookies,
         regions,
@@ -68,6 +70,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
     let table = (latency.revision != Revision::default()).then(|| {
         Kind::LatencyTable(stored::LatencyTable { revision: latency.revision.0, at_ms: latency.at.0 })
     });
+    let learned = learned.rows.iter().map(|(_, row)| Kind::LearnedRow(row.as_ref().into()));
     let overrides = geography.overrides.iter();
     let overrides = overrides.map(|(network, found)| Kind::GeoOverride(override_message(*network, *found)));
     let choice = choice_message(geography).map(Kind::GeoTable);
@@ -92,6 +95,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         .chain(regions)
         .chain(rows)
         .chain(table)
+        .chain(learned)
         .chain(overrides)
         .chain(choice)
         .chain(cookies)
@@ -162,6 +166,9 @@ impl StateBuilder {
                 self.state.latency.revision = Revision(revision);
                 self.state.latency.at = Timestamp(at_ms);
                 Ok(())
+            }
+            Kind::LearnedRow(message) => {
+                fresh("learned_row.network", self.state.learned.insert(stored_learned_row(message)?))
             }
             Kind::GeoOverride(message) => {
                 let (network, found) = stored_override(message)?;

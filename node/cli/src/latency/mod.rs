@@ -1,6 +1,7 @@
 //! `waymark latency`: how far clients are from regions, for the routing `performance` (RTE-7).
 
 mod file;
+mod learned;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -39,6 +40,9 @@ pub(crate) enum Verb {
         #[arg(long)]
         merge: bool,
     },
+    /// List what members and agents measured, for clients that no row holds.
+    #[command(after_help = "Examples:\n  waymark latency learned\n  waymark latency learned -o json")]
+    Learned,
     /// Show the row that counts for a client.
     #[command(
         after_help = "Examples:\n  waymark latency show --from 198.51.100.7\n  waymark latency show --from 2001:db8::7 -o json"
@@ -54,6 +58,7 @@ pub(crate) enum Verb {
 pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
     match verb {
         Verb::List => Ok(session.show(&list(session).await?)),
+        Verb::Learned => Ok(session.show(&learned::list(session).await?)),
         Verb::Import { file, merge } => import(&file, merge, session).await,
         Verb::Show { from } => show(from, session).await,
     }
@@ -65,7 +70,10 @@ async fn show(from: IpAddr, session: &Session) -> Result<String, Failure> {
         RangeMap::new(rows.into_iter().filter_map(|row| Some((row.network.parse::<Network>().ok()?, row))));
     match rows.get(from).1 {
         Some(row) => Ok(session.show(&Latencies { rows: vec![row.clone()], digest, changed })),
-        None => Err(Failure::new(Exit::NotFound, format!("no row of the latency table holds {from}"))),
+        None => match learned::list(session).await?.of(from) {
+            Some(learned) => Ok(session.show(&learned)),
+            None => Err(Failure::new(Exit::NotFound, format!("no row of the latency table holds {from}"))),
+        },
     }
 }
 

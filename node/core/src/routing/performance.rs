@@ -3,14 +3,17 @@
 //! | subnet override (RTE-11) | latency row | the client's place | chosen among |
 //! |---|---|---|---|
 //! | an endpoint's that is in the pool | – | – | that endpoint |
-//! | else | has regions of the pool | – | the one of them with the fewest milliseconds |
-//! | else | none, or none of the pool's regions in it | known | the region with the least distance |
-//! | else | none, or none of the pool's regions in it | unknown | the whole pool, as if it were one region |
+//! | else | the operator's, has regions of the pool | – | the one of them with the fewest milliseconds |
+//! | else | learned, has all regions of the pool | – | the one of them with the fewest milliseconds |
+//! | else | none, or another | known | the region with the least distance |
+//! | else | none, or another | unknown | the whole pool, as if it were one region |
+//!
+//! A learned row has what happened to be measured: to prefer a far region because the near one was not is no choice.
 //!
 //! | endpoints in the pool in that region | chosen |
 //! |---|---|
 //! | one | it |
-//! | several | one of them, by rendezvous hash of the latency row, or of the client's neighbourhood if there is none |
+//! | several | one of them, by rendezvous hash of the operator's latency row, or of the client's neighbourhood if there is none |
 //!
 //! Equal regions are told apart by name. Nothing is drawn: one client keeps its endpoint, and all members agree.
 //!
@@ -19,13 +22,11 @@
 //! places from which another region of the pool is nearer are taken out of a set of bits, one comparison of two arrays for
 //! each endpoint. Neither allocates.
 
-use std::sync::Arc;
-
 use super::mixer::hash;
 use super::question::{Question, Ruling};
 use super::{Absence, Chosen};
 use crate::model::{Caseless, Network, Place, PlaceSet, Span};
-use crate::state::{LatencyRow, PlannedEndpoint};
+use crate::state::{ClientRow, PlannedEndpoint};
 
 /// The endpoint in the nearest region.
 pub(super) fn choose(question: &Question<'_>) -> Ruling {
@@ -83,14 +84,10 @@ pub(super) fn rule(question: &Question<'_>, chosen: &Chosen) -> String {
     } else {
         format!(", with '{name}'")
     };
-    let row = match basis.row {
-        Some(row) => format!("the latency row {} has no region of the pool", row.network),
-        None => "no latency row".to_owned(),
-    };
+    let row = basis.why_no_row();
     let why = match (rank, basis.place) {
         (Rank::Latency(ms, region), _) => {
-            let network = basis.key(question);
-            format!("by the latency row {network}, '{region}' is nearest, {ms} ms")
+            format!("by {}, '{region}' is nearest, {ms} ms", basis.row_named())
         }
         (Rank::Distance(km, region), Some(place)) => {
             format!("{row}; from {place}, '{region}' is nearest, {km} km")
@@ -104,7 +101,9 @@ pub(super) fn rule(question: &Question<'_>, chosen: &Chosen) -> String {
 
 /// What regions are ranked by for one client.
 struct Basis<'a> {
-    row: Option<&'a Arc<LatencyRow>>,
+    row: Option<ClientRow<'a>>,
+    /// A region of the pool that a learned row lacks, so that it does not count.
+    lacks: Option<&'a Caseless>,
     /// Clients around this one that have the same row, or none.
     alike: Network,
     /// Where the client is, if that place has a point.
@@ -124,15 +123,42 @@ enum Rank<'a> {
 impl<'a> Basis<'a> {
     fn of(question: &Question<'a>) -> Self {
         let Question { view, client, .. } = *question;
-        let (alike, row) = view.state.latency.row_of(client.address);
+        let (alike, row) = view.state.latency_row_of(client.address);
+        let lacks = match row {
+            Some(ClientRow::Learned(learned)) => {
+                let regions = question.pool.members().filter_map(|(_, planned)| planned.location.as_ref());
+                regions.filter(|region| learned.latency_ms(region).is_none()).min()
+            }
+            Some(ClientRow::Imported(_)) | None => None,
+        };
         let place = view.locator.locate(client.address).map(|location| location.place);
-        Self { row, alike, place: place.filter(|place| place.point().is_some()) }
+        Self { row, lacks, alike, place: place.filter(|place| place.point().is_some()) }
+    }
+
+    /// The row in words.
+    fn row_named(&self) -> String {
+        match self.row {
+            Some(ClientRow::Imported(row)) => format!("the latency row {}", row.network),
+            Some(ClientRow::Learned(learned)) => format!("the learned latency row {}", learned.network),
+            None => "no latency row".to_owned(),
+        }
+    }
+
+    /// Why no row ranks the regions, in words.
+    fn why_no_row(&self) -> String {
+        let row = self.row_named();
+        match (self.row, self.lacks) {
+            (Some(_), Some(region)) => format!("{row} lacks '{region}', a region of the pool"),
+            (Some(_), None) => format!("{row} has no region of the pool"),
+            (None, _) => row,
+        }
     }
 
     fn rank<'p>(&self, planned: &'p PlannedEndpoint) -> Rank<'p> {
         let Some(region) = &planned.location else { return Rank::Unknown };
         let distance = || planned.distances.as_ref()?.from(self.place?);
-        match self.row.and_then(|row| row.latency_ms(region)) {
+        let row = self.row.filter(|_| self.lacks.is_none());
+        match row.and_then(|row| row.row().latency_ms(region)) {
             Some(ms) => Rank::Latency(ms, region),
             None => distance().map_or(Rank::Unknown, |km| Rank::Distance(km, region)),
         }
@@ -164,12 +190,19 @@ impl<'a> Basis<'a> {
 
     /// What endpoints that share a region are told apart by.
     fn key(&self, question: &Question<'_>) -> Network {
-        self.row.map_or_else(|| question.client.neighbourhood(), |row| row.network)
+        match self.row {
+            Some(ClientRow::Imported(row)) => row.network,
+            // What was learned comes and goes; the client keeps its endpoint.
+            Some(ClientRow::Learned(_)) | None => question.client.neighbourhood(),
+        }
     }
 
     /// Clients around this one that have the same key.
     fn key_reach(&self, question: &Question<'_>) -> Span {
-        if self.row.is_some() { self.alike.into() } else { question.client.neighbourhood().into() }
+        match self.row {
+            Some(ClientRow::Imported(_)) => self.alike.into(),
+            Some(ClientRow::Learned(_)) | None => question.client.neighbourhood().into(),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod client;
 mod multivalue;
 mod nested;
+mod performance;
 mod scope;
 
 use std::net::IpAddr;
@@ -11,7 +12,8 @@ use std::sync::Arc;
 use crate::answer::{Answer, Query, Rcode};
 use crate::explain::{Explanation, explain};
 use crate::fixture::{
-    add_profile, edit_profile, example_state, located, place, query, set_region, set_row, span, view,
+    add_profile, edit_profile, example_state, located, place, query, set_learned, set_region, set_row, span,
+    view,
 };
 use crate::health::EndpointStatus;
 use crate::model::{

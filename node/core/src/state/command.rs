@@ -7,8 +7,8 @@ use super::{CookieSecret, LatencyRowDraft};
 use crate::geo::GeoDigest;
 use crate::health::Outcome;
 use crate::model::{
-    AgentRun, Caseless, EndpointId, EndpointPatch, LogIndex, MemberId, Name, ProfilePatch, RecordType,
-    Region, Revision, ServicePatch, Timestamp, ZonePatch,
+    AgentRun, Caseless, EndpointId, EndpointPatch, LogIndex, MemberId, Name, Network, ProfilePatch,
+    RecordType, Region, Revision, ServicePatch, Timestamp, ZonePatch,
 };
 
 /// Marks one wish of one client, so that a retry is carried out once (CLI-4).
@@ -185,6 +185,19 @@ pub enum Action {
         set: Vec<LatencyRowDraft>,
         /// Networks whose rows end; one without a row changes nothing.
         remove: Vec<String>,
+    },
+    /// How far networks of clients are from a region, as a member or an agent there measured it (RTE-7).
+    LearnLatencies {
+        /// The region.
+        region: String,
+        /// Networks, as [`super::LearnedTable::network_of`] makes them, and milliseconds; at most
+        /// [`super::LearnedTable::BATCH_MAX`].
+        found: Vec<(Network, u32)>,
+    },
+    /// What was measured and nobody has confirmed since this moment is forgotten: proposed by the leader's timers.
+    ForgetLatencies {
+        /// The moment.
+        before: Timestamp,
     },
     /// The choice of the table by which all members locate clients (RTE-14).
     UseGeo {

@@ -1,5 +1,6 @@
 //! What the state was: for each command that changed what answers are made of, what it replaced. Undone one after the
-//! other they lead back to any moment that is kept, so that the same functions can be asked about it (RTE-15).
+//! other they lead back to any moment that is kept, so that the same functions can be asked about it (RTE-15). What was
+//! measured of clients' networks is not kept: it would push out what operators did.
 
 #[cfg(test)]
 mod tests;

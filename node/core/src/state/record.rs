@@ -5,8 +5,8 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use super::{
-    CommandId, CookieSecrets, Event, EventId, Geography, HealthTree, History, LatencyTable, References,
-    Rejection, Reply,
+    CommandId, CookieSecrets, Event, EventId, Geography, HealthTree, History, LatencyTable, LearnedTable,
+    References, Rejection, Reply,
 };
 use crate::geo::CloudRegion;
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
@@ -65,8 +65,10 @@ pub struct State {
     pub services: OrdMap<Caseless, Arc<Service>>,
     /// Who stands for whom, derived from the profiles.
     pub references: References,
-    /// How far clients are from regions.
+    /// How far clients are from regions, by the operator.
     pub latency: LatencyTable,
+    /// How far clients are from regions, as it was measured: for those of whom the operator says nothing.
+    pub learned: LearnedTable,
     /// Where clients are.
     pub geography: Geography,
     /// What DNS cookies are made and checked with.

@@ -192,8 +192,9 @@ async fn rte_14_each_query_has_a_draw_of_its_own() {
         View::of(with_profile(&zone(), "app", &["192.0.2.1", "192.0.2.2"]), LogIndex(1)),
         no_tables(),
     );
-    let mut responder = crate::dns::responder::Answers::new(reader, AnswerSettings::default())
-        .responder(std::sync::Arc::default());
+    let mut responder =
+        crate::dns::responder::Answers::new(reader, AnswerSettings::default(), Default::default())
+            .responder(std::sync::Arc::default());
     let mut seen = std::collections::BTreeMap::<Vec<u8>, u32>::new();
     for _ in 0..400 {
         let reply =

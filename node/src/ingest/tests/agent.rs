@@ -49,7 +49,13 @@ impl Agent {
     }
 
     pub(super) async fn hello(&self, name: &str, region: &str, run: u64) {
-        let hello = wire::Hello { agent: name.into(), region: region.into(), run, version: "1.0".into() };
+        let hello = wire::Hello {
+            agent: name.into(),
+            region: region.into(),
+            run,
+            version: "1.0".into(),
+            ..Default::default()
+        };
         self.send(agent_message::Kind::Hello(hello)).await;
     }
 

@@ -230,10 +230,15 @@ fn open(log: &mut Log, run: u64) -> Session {
         run: AgentRun(run),
         version: "1.0".into(),
         member: MemberId(1),
+        queries_per_minute: 0,
     };
     let reply = log.commit(&[greeting.open()]).replies.remove(0).expect("the session opens");
     let held = HeldSession { agent: Caseless::new(AGENT), session: reply.revision };
-    let records = Records { rings: Recent::default().open(&held.agent), counters: Default::default() };
+    let records = Records {
+        rings: Recent::default().open(&held.agent),
+        counters: Default::default(),
+        measurements: Default::default(),
+    };
     // Nothing here takes time.
     let waits = Waits { retry_pause: Duration::ZERO, leaderless: Duration::MAX, ..Waits::default() };
     Session::new(held, greeting, "member-1".into(), waits, records)

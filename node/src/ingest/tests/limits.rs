@@ -209,8 +209,13 @@ fn session() -> Session {
         run: AgentRun(7),
         version: "1.0".into(),
         member: MemberId(1),
+        queries_per_minute: 0,
     };
     let held = HeldSession { agent: "a1".into(), session: Revision(1) };
-    let records = Records { rings: Recent::default().open(&held.agent), counters: Default::default() };
+    let records = Records {
+        rings: Recent::default().open(&held.agent),
+        counters: Default::default(),
+        measurements: Default::default(),
+    };
     Session::new(held, greeting, "member-1".into(), Waits::default(), records)
 }

@@ -10,3 +10,4 @@ mod member;
 mod sessions;
 mod stage;
 mod stream;
+mod survey;

@@ -351,7 +351,7 @@ fn every_record_of_a_snapshot_is_read_for_ever() {
         builder.add(stored::SnapshotRecord::decode(bytes.as_slice()).unwrap()).unwrap();
         old.push(hex(&bytes));
     }
-    assert_eq!(seen.len(), 16, "a record of each kind: {seen:?}");
+    assert_eq!(seen.len(), 17, "a record of each kind: {seen:?}");
     let read = builder.finish().unwrap();
     assert_eq!(read, state, "the old bytes read as something else");
     let anew: Vec<_> = snapshot_records(&read).map(|record| hex(&record.encode_to_vec())).collect();
@@ -369,6 +369,7 @@ fn record_name(record: &stored::SnapshotRecord) -> &'static str {
         Kind::Reply(_) => "reply",
         Kind::Service(_) => "service",
         Kind::LatencyRow(_) => "latency-row",
+        Kind::LearnedRow(_) => "learned-row",
         Kind::LatencyTable(_) => "latency-table",
         Kind::GeoOverride(_) => "geo-override",
         Kind::GeoTable(_) => "geo-table",

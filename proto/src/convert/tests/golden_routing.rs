@@ -10,8 +10,8 @@ use waymark_core::model::{
     ProfilePatch, Revision, Service, ServicePatch, Timestamp, Zone, ZonePatch, ZoneTimers, parse_target,
 };
 use waymark_core::state::{
-    Action, CookieSecret, CookieSecrets, FoundAddresses, LatencyRow, LatencyRowDraft, Past, PlaceOverride,
-    Replaced, State,
+    Action, CookieSecret, CookieSecrets, FoundAddresses, LatencyRow, LatencyRowDraft, LearnedRow, Past,
+    PlaceOverride, Replaced, State,
 };
 
 const DIGEST: GeoDigest = GeoDigest(0x5503_2c61_28a9_9df3_d306_566b_6611_10e6);
@@ -40,6 +40,14 @@ pub(super) fn actions() -> Vec<(&'static str, Action)> {
         ),
         ("switch_service", Action::SwitchService { name: shop.clone(), is_running: true, if_revision }),
         ("delete_service", Action::DeleteService { name: shop, if_revision }),
+        (
+            "learn_latencies",
+            Action::LearnLatencies {
+                region: "eu".into(),
+                found: vec![("198.51.100.0/24".parse().expect("a network"), 12)],
+            },
+        ),
+        ("forget_latencies", Action::ForgetLatencies { before: Timestamp(1_700_000_000_003) }),
         ("update_latency", Action::UpdateLatency { set: vec![row], remove: vec!["2001:db8::/32".into()] }),
         ("use_geo", Action::UseGeo { digest: Some(DIGEST), if_revision }),
         ("use_geo.embedded", Action::UseGeo { digest: None, if_revision: None }),
@@ -114,6 +122,8 @@ pub(super) fn add_places(state: &mut State) {
     state.services.insert(service.name.clone(), service.into());
     state.latency.insert(LatencyRow { network, latencies: vec![("eu".into(), 12), ("us".into(), 90)] });
     (state.latency.revision, state.latency.at) = (Revision(13), Timestamp(1_700_000_000_003));
+    let row = LatencyRow { network, latencies: vec![("eu".into(), 14)] };
+    state.learned.insert(LearnedRow { row, confirmed: vec![Timestamp(1_700_000_000_005)] }.into());
     state.geography.overrides.insert(network, found);
     (state.geography.table, state.geography.revision) = (Some(DIGEST), Revision(14));
     state.cookies = CookieSecrets {

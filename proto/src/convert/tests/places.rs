@@ -1,15 +1,19 @@
 //! Any latency row, override, choice of a geo table, and history of whatever a state has.
 
+use std::sync::Arc;
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use waymark_core::geo::GeoDigest;
 use waymark_core::model::{LogIndex, Network, Place, Revision};
-use waymark_core::state::{CookieSecret, CookieSecrets, LatencyRow, Past, PlaceOverride, Replaced, State};
+use waymark_core::state::{
+    CookieSecret, CookieSecrets, LatencyRow, LearnedRow, Past, PlaceOverride, Replaced, State,
+};
 
 use super::arbitrary::{caseless, revision, timestamp};
 
-fn network() -> impl Strategy<Value = Network> {
+pub(super) fn network() -> impl Strategy<Value = Network> {
     (any::<u32>(), 0..=32_u8)
         .prop_map(|(address, prefix)| Network::around(std::net::Ipv4Addr::from(address).into(), prefix))
 }
@@ -18,6 +22,13 @@ fn latency_row() -> impl Strategy<Value = LatencyRow> {
     let latencies = proptest::collection::btree_map(caseless(), any::<u32>(), 0..3);
     (network(), latencies)
         .prop_map(|(network, latencies)| LatencyRow { network, latencies: latencies.into_iter().collect() })
+}
+
+fn learned_row() -> impl Strategy<Value = LearnedRow> {
+    latency_row().prop_flat_map(|row| {
+        let confirmed = vec(timestamp(), row.latencies.len());
+        (Just(row), confirmed).prop_map(|(row, confirmed)| LearnedRow { row, confirmed })
+    })
 }
 
 fn place_override() -> impl Strategy<Value = (Network, PlaceOverride)> {
@@ -31,11 +42,20 @@ fn place_override() -> impl Strategy<Value = (Network, PlaceOverride)> {
 pub(super) fn with_places(state: impl Strategy<Value = State>) -> impl Strategy<Value = State> {
     let choice = (option::of(any::<u128>().prop_map(GeoDigest)), 1..u64::MAX);
     let secrets = any::<[Option<[u8; 16]>; 2]>();
-    let places = (vec(latency_row(), 0..3), vec(place_override(), 0..3), choice, secrets, any::<bool>());
+    let places = (
+        (vec(latency_row(), 0..3), vec(learned_row(), 0..3)),
+        vec(place_override(), 0..3),
+        choice,
+        secrets,
+        any::<bool>(),
+    );
     (state, places, timestamp()).prop_map(
-        |(mut state, (rows, overrides, (table, chosen), secrets, has_history), at)| {
+        |(mut state, ((rows, learned), overrides, (table, chosen), secrets, has_history), at)| {
             for row in rows {
                 state.latency.insert(row);
+            }
+            for row in learned {
+                state.learned.insert(Arc::new(row));
             }
             state.latency.revision = Revision(u64::from(!state.latency.rows.is_empty()));
             state.geography.overrides = overrides.into_iter().collect();

@@ -14,8 +14,10 @@ use waymark_core::state::{
 };
 
 use super::arbitrary::{
-    caseless, expect, headers, name, outcome, protocol, region, revision, routing, text, zone_timers,
+    caseless, expect, headers, name, outcome, protocol, region, revision, routing, text, timestamp,
+    zone_timers,
 };
+use super::places::network;
 use super::records;
 
 /// `Clear` stands where a list is empty: that is what an empty list on the wire means.
@@ -229,6 +231,9 @@ fn operators_action() -> impl Strategy<Value = Action> {
         (text(), if_revision()).prop_map(|(name, if_revision)| Action::DeleteService { name, if_revision }),
         (vec(latency_row(), 0..3), vec(text(), 0..3))
             .prop_map(|(set, remove)| Action::UpdateLatency { set, remove }),
+        (text(), vec((network(), any::<u32>()), 0..3))
+            .prop_map(|(region, found)| Action::LearnLatencies { region, found }),
+        timestamp().prop_map(|before| Action::ForgetLatencies { before }),
         (option::of(any::<u128>().prop_map(GeoDigest)), if_revision())
             .prop_map(|(digest, if_revision)| Action::UseGeo { digest, if_revision }),
         (text(), text()).prop_map(|(network, place)| Action::SetGeoOverride { network, place }),

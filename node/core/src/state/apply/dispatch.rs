@@ -3,7 +3,8 @@
 use super::records::Place;
 use super::step::Step;
 use super::{
-    agent, endpoint, flatten, geography, latency, outcomes, profile, records, region, remember, service, zone,
+    agent, endpoint, flatten, geography, latency, learned, outcomes, profile, records, region, remember,
+    service, zone,
 };
 use crate::model::Timestamp;
 use crate::state::{Action, Applied, Command, Context, CookieSecret, Rejection, State};
@@ -62,6 +63,8 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
         }
         Action::DeleteService { name, if_revision } => service::delete(step, name, *if_revision),
         Action::UpdateLatency { set, remove } => latency::update(step, set, remove),
+        Action::LearnLatencies { region, found } => learned::learn(step, region, found),
+        Action::ForgetLatencies { before } => learned::forget(step, *before),
         Action::UseGeo { digest, if_revision } => geography::use_table(step, *digest, *if_revision),
         Action::SetGeoOverride { network, place } => geography::set_override(step, network, place),
         Action::DeleteGeoOverride { network, if_revision } => {

@@ -7,6 +7,7 @@ mod flatten;
 mod geography;
 mod kind;
 mod latency;
+mod learned;
 mod lookup;
 mod mapping;
 mod names;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::lookup;
 use super::lookup::{check_revision, name_some};
 use super::step::Step;
+use super::{learned, lookup};
 use crate::geo::CloudRegion;
 use crate::model::{Caseless, Region, Revision, Violations, validate_region};
 use crate::state::{Change, Rejection, State};
@@ -24,6 +24,7 @@ pub(super) fn set(step: &mut Step<'_>, wish: &Region) -> Result<(), Rejection> {
     let name = step.state.region(&wish.name).map_or_else(|| wish.name.clone(), |known| known.name);
     let region = Region { name: name.clone(), revision: step.revision, ..wish.clone() };
     step.state.regions.insert(name.clone(), Arc::new(region));
+    learned::forget_region(step, &name);
     step.note(Change::Region(name));
     Ok(())
 }
@@ -43,6 +44,7 @@ pub(super) fn delete(
         }
     }
     step.state.regions.remove(&region.name);
+    learned::forget_region(step, &region.name);
     step.note(Change::Region(region.name.clone()));
     Ok(())
 }

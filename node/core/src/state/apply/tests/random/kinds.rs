@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{edit, one_of, region_name};
-use crate::model::{Edit, ServicePatch};
+use crate::model::{Edit, ServicePatch, Timestamp};
 use crate::state::{Action, LatencyRowDraft};
 
 /// Codes and subnets, few of them bad.
@@ -55,7 +55,14 @@ pub(super) fn latency_wish() -> BoxedStrategy<Action> {
         || one_of(&["100.64.0.0/10", "198.51.100.0/24", "198.51.100.64/26", "2001:db8::/40", "10.0.0.1/8"]);
     let row = (network(), vec((region_name(), 0_u32..100), 1..3))
         .prop_map(|(network, latencies)| LatencyRowDraft { network, latencies });
-    (vec(row, 0..3), vec(network(), 0..2))
-        .prop_map(|(set, remove)| Action::UpdateLatency { set, remove })
-        .boxed()
+    let learned = one_of(&["100.64.3.0/24", "198.51.100.0/24", "2001:db8::/48", "198.51.100.64/26"]);
+    let found = learned.prop_flat_map(|network| (Just(network.parse().expect("a network")), 0_u32..100));
+    prop_oneof![
+        3 => (vec(row, 0..3), vec(network(), 0..2))
+            .prop_map(|(set, remove)| Action::UpdateLatency { set, remove }),
+        2 => (region_name(), vec(found, 0..3))
+            .prop_map(|(region, found)| Action::LearnLatencies { region, found }),
+        1 => (0_u64..2_000_000).prop_map(|before| Action::ForgetLatencies { before: Timestamp(before) }),
+    ]
+    .boxed()
 }
