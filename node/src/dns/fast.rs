@@ -5,12 +5,13 @@
 //! | the query | |
 //! |---|---|
 //! | QUERY, one question of class IN, nothing behind it but one OPT of version 0 | else not here |
-//! | for a profile's name that has addresses for the client, or an alias that leads out of our zones | else not here |
+//! | for a profile's name: its addresses, or an alias that leads out of our zones | else not here |
+//! | or nothing of the type, in one of few zones whose mailbox has no more in common with the primary than with the name | else not here |
 //! | options: client subnet and cookie are answered, NSID is not here, others say nothing over UDP | |
 //! | the reply fits | else not here: it is cut |
 
 use waymark_core::answer::{RecordType, decide_directly};
-use waymark_core::model::{Name, Target};
+use waymark_core::model::{Name, Target, Zone};
 use waymark_core::state::View;
 
 use super::client_subnet;
@@ -28,6 +29,11 @@ const LABELS_MAX: usize = 32;
 const QUESTION_TAIL: usize = 4;
 /// OPT up to its options.
 const OPT_LEN: usize = 11;
+
+/// Marks two bytes in a name's place that say where it goes on.
+const POINTER: u16 = 0xc000;
+/// The label in front of a zone's name that makes its usual mailbox.
+const MAILBOX: &[u8] = b"\x0ahostmaster";
 
 const QR_AND_OPCODE: u8 = 0xf8;
 const RD: u8 = 0x01;
@@ -61,6 +67,10 @@ pub(super) fn respond(view: &View, arrival: &Arrival<'_>, out: &mut [u8]) -> Opt
         answers += 1;
     }
     reply.out[7] = answers;
+    if let Some(zone) = direct.authority {
+        reply.start_of_authority(&asked, zone, direct.ttl)?;
+        reply.out[9] = 1;
+    }
     if let Some(do_flag) = asked.edns {
         let cookie = asked.options.cookie.as_ref();
         let cookie = cookie.and_then(|cookie| cookie.for_next_time(secrets, arrival.source, arrival.now_s));
@@ -190,6 +200,24 @@ impl Asked {
     }
 }
 
+/// The mailbox of a zone that names none, written into `room`; none where that would be too long.
+fn usual_mailbox<'r>(zone: &[u8], room: &'r mut [u8; Name::WIRE_MAX]) -> Option<&'r [u8]> {
+    let length = MAILBOX.len() + zone.len();
+    let place = room.get_mut(..length)?;
+    place[..MAILBOX.len()].copy_from_slice(MAILBOX);
+    place[MAILBOX.len()..].copy_from_slice(zone);
+    Some(place)
+}
+
+/// The ends of `name`, each with where it begins, but for the root.
+fn ends(name: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let end = |at: usize| name.get(at..).filter(|end| end.first().is_some_and(|length| *length > 0));
+    std::iter::successors(end(0).map(|end| (0, end)), move |(at, here)| {
+        let next = at + 1 + usize::from(here[0]);
+        Some((next, end(next)?))
+    })
+}
+
 /// A reply in the making, within what the asker takes.
 struct Reply<'o> {
     out: &'o mut [u8],
@@ -230,7 +258,7 @@ impl Reply<'_> {
                     Some((at, front)) => {
                         self.head(RecordType::CNAME, ttl, front as u16 + 2)?;
                         self.put(&name[..front])?;
-                        self.put(&(0xc000 | at).to_be_bytes())
+                        self.put(&(POINTER | at).to_be_bytes())
                     }
                     None => {
                         self.head(RecordType::CNAME, ttl, name.len() as u16)?;
@@ -238,6 +266,49 @@ impl Reply<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// The SOA of `zone`, in which the question's name lies, compressed as the other way does: by the longest end that stands
+    /// in the question. Where the mailbox has more in common with the primary than with the question, the other way knows a
+    /// shorter form, and this is none for here.
+    fn start_of_authority(&mut self, asked: &Asked, zone: &Zone, ttl: u32) -> Option<()> {
+        let primary = zone.name_servers.first().map_or(&zone.name, |server| &server.name).as_wire();
+        let own = zone.name.as_wire();
+        let (zone_at, 0) = asked.shared_end(own)? else { return None };
+        self.put(&(POINTER | zone_at).to_be_bytes())?;
+        self.put(&[0, RecordType::SOA.0 as u8, 0, 1])?;
+        self.put(&ttl.to_be_bytes())?;
+        let length_at = self.length;
+        self.put(&[0, 0])?;
+        self.name(asked, primary)?;
+        let mut room = [0; Name::WIRE_MAX];
+        let mailbox = match &zone.mailbox {
+            Some(mailbox) => mailbox.as_wire(),
+            None => usual_mailbox(own, &mut room)?,
+        };
+        let front = asked.shared_end(mailbox).map_or(mailbox.len(), |(_, front)| front);
+        if ends(mailbox).take_while(|(at, _)| *at < front).any(|(_, end)| primary.ends_with(end)) {
+            return None;
+        }
+        self.name(asked, mailbox)?;
+        let timers = &zone.timers;
+        for number in [zone.serial(), timers.refresh, timers.retry, timers.expire, timers.negative_ttl] {
+            self.put(&number.to_be_bytes())?;
+        }
+        let length = (self.length - length_at - 2) as u16;
+        self.out[length_at..length_at + 2].copy_from_slice(&length.to_be_bytes());
+        Some(())
+    }
+
+    /// A name, up to the end that stands in the question.
+    fn name(&mut self, asked: &Asked, name: &[u8]) -> Option<()> {
+        match asked.shared_end(name) {
+            Some((at, front)) => {
+                self.put(&name[..front])?;
+                self.put(&(POINTER | at).to_be_bytes())
+            }
+            None => self.put(name),
         }
     }
 

@@ -10,9 +10,25 @@ use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, sendmmsg};
 use crate::cpu;
 use crate::quantiles::Durations;
 
-/// Sockets, each with a batch of queries under way.
-const SOCKETS: usize = 4;
-const BATCH: usize = 32;
+/// How queries come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// From few clients, each with many queries at once, as large resolvers ask.
+    Bursts,
+    /// From many clients, each with one query at a time.
+    Wide,
+}
+
+impl Shape {
+    pub(super) const ALL: [Self; 2] = [Self::Bursts, Self::Wide];
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Bursts => "in bursts",
+            Self::Wide => "wide",
+        }
+    }
+}
 
 /// How long replies are waited for before they count as lost.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -27,10 +43,24 @@ pub(super) struct Load {
     pub(super) lost: u64,
 }
 
-/// Asks `packets` in turn for `time`, after a tenth of it to warm up.
-pub(super) fn ask(address: SocketAddr, pid: u32, packets: &[Vec<u8>], time: Duration) -> Load {
-    let mut lines: Vec<Line> =
-        (0..SOCKETS).map(|nth| Line::new(address, nth * packets.len() / SOCKETS)).collect();
+/// Asks `packets` in turn for `time`, after a tenth of it to warm up. Either way 128 queries are under way.
+pub(super) fn ask(shape: Shape, address: SocketAddr, pid: u32, packets: &[Vec<u8>], time: Duration) -> Load {
+    match shape {
+        Shape::Bursts => ask_by::<32>(4, address, pid, packets, time),
+        Shape::Wide => ask_by::<1>(128, address, pid, packets, time),
+    }
+}
+
+/// The same by so many sockets, each with a batch.
+fn ask_by<const BATCH: usize>(
+    sockets: usize,
+    address: SocketAddr,
+    pid: u32,
+    packets: &[Vec<u8>],
+    time: Duration,
+) -> Load {
+    let mut lines: Vec<Line<BATCH>> =
+        (0..sockets).map(|nth| Line::new(address, nth * packets.len() / sockets)).collect();
     run(&mut lines, packets, time / 10);
     for line in &mut lines {
         (line.replies, line.lost, line.latencies) = (0, 0, Durations::new());
@@ -52,7 +82,7 @@ pub(super) fn ask(address: SocketAddr, pid: u32, packets: &[Vec<u8>], time: Dura
     }
 }
 
-fn run(lines: &mut [Line], packets: &[Vec<u8>], time: Duration) {
+fn run<const BATCH: usize>(lines: &mut [Line<BATCH>], packets: &[Vec<u8>], time: Duration) {
     let end = Instant::now() + time;
     lines.iter_mut().for_each(|line| line.send(packets));
     while Instant::now() < end {
@@ -65,7 +95,7 @@ fn run(lines: &mut [Line], packets: &[Vec<u8>], time: Duration) {
 }
 
 /// A socket with its batch.
-struct Line {
+struct Line<const BATCH: usize> {
     socket: UdpSocket,
     next: usize,
     sent_at: Instant,
@@ -76,7 +106,7 @@ struct Line {
     latencies: Durations,
 }
 
-impl Line {
+impl<const BATCH: usize> Line<BATCH> {
     fn new(address: SocketAddr, next: usize) -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket can be had on loopback");
         socket.connect(address).expect("a UDP socket can be connected");

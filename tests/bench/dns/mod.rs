@@ -14,7 +14,7 @@ use harness::peer::Running;
 use harness::{Cluster, eventually, ports};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use self::asker::Load;
+use self::asker::{Load, Shape};
 use self::names::{Kind, packets};
 pub(crate) use floor::serve as serve_floor;
 
@@ -60,18 +60,20 @@ pub(crate) fn measure(names: u32, quick: bool) {
         pin(subject.pid, SERVER_CORE);
     }
     pin_self();
-    for kind in Kind::ALL {
-        measure_kind(kind, names, &subjects, time);
+    for shape in Shape::ALL {
+        for kind in Kind::ALL {
+            measure_kind(shape, kind, names, &subjects, time);
+        }
     }
 }
 
-fn measure_kind(kind: Kind, names: u32, subjects: &[Subject], time: Duration) {
+fn measure_kind(shape: Shape, kind: Kind, names: u32, subjects: &[Subject], time: Duration) {
     let packets = packets(kind, names);
     let subjects: Vec<&Subject> = subjects.iter().filter(|subject| subject.kinds.contains(&kind)).collect();
     let mut loads: Vec<Vec<Load>> = subjects.iter().map(|_| Vec::new()).collect();
     for _ in 0..ROUNDS {
         for (subject, loads) in subjects.iter().zip(&mut loads) {
-            loads.push(asker::ask(subject.address, subject.pid, &packets, time));
+            loads.push(asker::ask(shape, subject.address, subject.pid, &packets, time));
         }
     }
     let floor = median(loads[0].iter().map(|load| load.cpu_micros));
@@ -80,7 +82,7 @@ fn measure_kind(kind: Kind, names: u32, subjects: &[Subject], time: Duration) {
         let cpu = of(|load| load.cpu_micros);
         let lost: u64 = loads.iter().map(|load| load.lost).sum();
         row(
-            &format!("{} of {names} names: {}", kind.word(), subject.name),
+            &format!("{} of {names} names, {}: {}", kind.word(), shape.word(), subject.name),
             &format!(
                 "{cpu:.2} µs CPU, {:.2} × the floor, {:.2} µs of it its own",
                 cpu / floor,

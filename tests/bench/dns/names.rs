@@ -21,10 +21,14 @@ pub(super) enum Kind {
     Geo,
     /// An alias out of the zone.
     Alias,
+    /// No IPv6 address at a name of the first kind: what half of all questions come to where clients ask for both.
+    Nodata,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 4] = [Self::Static, Self::Weighted, Self::Geo, Self::Alias];
+    pub(super) const ALL: [Self; 5] = [Self::Static, Self::Weighted, Self::Geo, Self::Alias, Self::Nodata];
+    /// Those with names of their own.
+    const NAMED: [Self; 4] = [Self::Static, Self::Weighted, Self::Geo, Self::Alias];
 
     pub(super) fn word(self) -> &'static str {
         match self {
@@ -32,12 +36,13 @@ impl Kind {
             Self::Weighted => "weighted",
             Self::Geo => "by client subnet",
             Self::Alias => "alias",
+            Self::Nodata => "no IPv6 address",
         }
     }
 
     pub(super) fn letter(self) -> char {
         match self {
-            Self::Static => 's',
+            Self::Static | Self::Nodata => 's',
             Self::Weighted => 'w',
             Self::Geo => 'g',
             Self::Alias => 'c',
@@ -46,7 +51,7 @@ impl Kind {
 
     fn routing(self) -> Routing {
         match self {
-            Self::Static | Self::Alias => Routing::Priority,
+            Self::Static | Self::Nodata | Self::Alias => Routing::Priority,
             Self::Weighted => Routing::Weighted,
             Self::Geo => Routing::Subnet,
         }
@@ -91,7 +96,7 @@ const WRITERS: u32 = 64;
 async fn create_share(url: String, writer: u32, names: u32) {
     let mut profiles = ProfilesClient::connect(url).await.expect("the member takes connections");
     for nth in (writer..names).step_by(WRITERS as usize) {
-        for kind in Kind::ALL {
+        for kind in Kind::NAMED {
             let profile = Some(profile(kind, nth));
             let request = CreateProfileRequest { profile, write: Some(WriteOptions::default()) };
             profiles.create_profile(Request::new(request)).await.expect("the profile is taken");
@@ -107,7 +112,7 @@ fn profile(kind: Kind, nth: u32) -> Profile {
         ..Endpoint::default()
     };
     let endpoints = match kind {
-        Kind::Static => vec![served(0)],
+        Kind::Static | Kind::Nodata => vec![served(0)],
         Kind::Weighted => {
             (0..3).map(|which| Endpoint { weight: Some(WEIGHTS[which as usize]), ..served(which) }).collect()
         }
@@ -130,12 +135,13 @@ fn profile(kind: Kind, nth: u32) -> Profile {
 /// that decides.
 pub(super) fn packets(kind: Kind, names: u32) -> Vec<Vec<u8>> {
     const PACKETS: u32 = 16_384;
+    let record_type = if kind == Kind::Nodata { "AAAA" } else { "A" };
     let mut draw = 1_u32;
     let packet = |_| {
         // A linear congruential generator: the same names in every run.
         draw = draw.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let nth = ((u64::from(draw) * u64::from(names)) >> 32) as u32;
-        let (_, mut packet) = harness::dns::packet(&format!("{}.{ZONE}", label(kind, nth)), "A");
+        let (_, mut packet) = harness::dns::packet(&format!("{}.{ZONE}", label(kind, nth)), record_type);
         packet[11] = 1;
         let subnet = [0, 8, 0, 7, 0, 1, 24, 0, if draw & 1 == 0 { 10 } else { 172 }, 16, (draw >> 8) as u8];
         let options: &[u8] = if kind == Kind::Geo { &subnet } else { &[] };

@@ -33,7 +33,7 @@ impl Peer {
 pub(super) fn start(names: u32) -> Vec<Peer> {
     let all = [
         ("gdnsd", "/usr/sbin/gdnsd", gdnsd as Set, Kind::ALL.to_vec()),
-        ("Knot", "/usr/sbin/knotd", knot, vec![Kind::Static, Kind::Alias]),
+        ("Knot", "/usr/sbin/knotd", knot, vec![Kind::Static, Kind::Alias, Kind::Nodata]),
     ];
     all.into_iter()
         .filter_map(|(name, program, set, kinds)| start_one(name, program, set, kinds, names))

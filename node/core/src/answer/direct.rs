@@ -1,20 +1,23 @@
-//! The short way for what is asked most: a profile's own name that is answered by its addresses or by one alias out of our
-//! zones. It decides as [`super::decide()`] does, without an allocation, and leaves the encoding to the caller.
+//! The short way for what is asked most: a profile's own name that is answered by its addresses, by one alias out of our
+//! zones, or, where zones are few, with nothing of the type, as an AAAA question where all have IPv4 addresses. It decides
+//! as [`super::decide()`] does, without an allocation, and leaves the encoding to the caller.
 
 use std::net::IpAddr;
 
 use super::RecordType;
-use crate::model::{Network, Target};
+use super::zone_data::negative_ttl;
+use crate::model::{Network, Target, Zone};
 use crate::routing::{Asked, Choice, Chosen, Client, NoTrace, choose};
 use crate::state::{Plan, View};
 
 /// What a profile's name is answered with.
 #[derive(Clone, Copy, Debug)]
 pub struct Direct<'a> {
-    /// Where the endpoints stand that answer: the profile's plan, or that of a nested one's child.
-    leaf: &'a Plan,
-    chosen: Chosen,
+    /// The endpoints that answer, and where they stand: in the profile's plan, or in that of a nested one's child.
+    chosen: Option<(&'a Plan, Chosen)>,
     record_type: RecordType,
+    /// The zone whose start of authority says that there is nothing: NODATA. Else there are targets.
+    pub authority: Option<&'a Zone>,
     /// Time to live of the records in seconds.
     pub ttl: u32,
     /// To a query with a client subnet: the prefix of the networks for which the answer holds (DNS-10); `None` if the
@@ -25,7 +28,10 @@ pub struct Direct<'a> {
 impl<'a> Direct<'a> {
     /// The answer's targets in their order: one name, or addresses of the type that was asked for.
     pub fn targets(&self) -> impl Iterator<Item = &'a Target> + '_ {
-        self.chosen.positions().flat_map(|position| self.leaf.endpoints[position].answers(self.record_type))
+        let chosen = self.chosen.as_ref().into_iter();
+        chosen.flat_map(|(leaf, chosen)| {
+            chosen.positions().flat_map(|position| leaf.endpoints[position].answers(self.record_type))
+        })
     }
 }
 
@@ -50,13 +56,31 @@ pub fn decide_directly<'a>(
     let client = Client::within(source, subnet);
     let asked = Asked { view, record_type, client, level: 0, draw };
     let Choice { chosen, reach } = choose(&asked, plan, &mut NoTrace);
-    let (leaf, chosen) = chosen.ok()?;
+    let Ok((leaf, chosen)) = chosen else { return nothing(view, name, record_type, plan, subnet) };
     let scope =
         subnet.map(|subnet| if client.wants_reach { reach.prefix_around(subnet.address()) } else { 0 });
-    let direct = Direct { leaf, chosen, record_type, ttl: plan.profile.effective_ttl(), scope };
+    let (chosen, ttl) = (Some((&**leaf, chosen)), plan.profile.effective_ttl());
+    let direct = Direct { chosen, record_type, authority: None, ttl, scope };
     match direct.targets().next()? {
         // The chain goes on in our own zones.
         Target::Name(target) if view.is_ours(target) => None,
         _ => Some(direct),
     }
+}
+
+/// NODATA at the name of a profile that makes it exist; not where only something below it does, or a look at more than a few
+/// zones would be needed.
+fn nothing<'a>(
+    view: &'a View,
+    name: &[u8],
+    record_type: RecordType,
+    plan: &Plan,
+    subnet: Option<Network>,
+) -> Option<Direct<'a>> {
+    if !plan.exists() {
+        return None;
+    }
+    let zone = view.near_zone_around(name)?;
+    let ttl = negative_ttl(zone, Some(plan.profile.effective_ttl()));
+    Some(Direct { chosen: None, record_type, authority: Some(zone), ttl, scope: subnet.map(|_| 0) })
 }

@@ -12,8 +12,13 @@ pub(super) fn soa(zone: &Zone) -> Record {
 /// The zone's SOA record for the authority section of a negative answer: min(SOA TTL, minimum) (RFC 2308 §5), and not
 /// above `ttl_max`, the time to live of the profile at the name, if there is one (DNS-5).
 pub(super) fn negative_soa(zone: &Zone, ttl_max: Option<u32>) -> Record {
+    soa_with_ttl(zone, negative_ttl(zone, ttl_max))
+}
+
+/// How long a negative answer of `zone` lives.
+pub(super) fn negative_ttl(zone: &Zone, ttl_max: Option<u32>) -> u32 {
     let ttl = zone.timers.effective_negative_ttl();
-    soa_with_ttl(zone, ttl_max.map_or(ttl, |ttl_max| ttl.min(ttl_max)))
+    ttl_max.map_or(ttl, |ttl_max| ttl.min(ttl_max))
 }
 
 /// The zone's name servers.
@@ -54,7 +59,7 @@ fn soa_with_ttl(zone: &Zone, ttl: u32) -> Record {
     let soa = Soa {
         primary: zone.name_servers.first().map_or_else(|| zone.name.clone(), |server| server.name.clone()),
         mailbox: zone.mailbox.clone().unwrap_or_else(|| default_mailbox(&zone.name)),
-        serial: zone.revision.0 as u32,
+        serial: zone.serial(),
         refresh: zone.timers.refresh,
         retry: zone.timers.retry,
         expire: zone.timers.expire,

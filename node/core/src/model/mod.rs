@@ -40,6 +40,7 @@ pub use flattened::Flattened;
 pub use mailbox::{MailboxFault, mailbox_text, parse_mailbox};
 pub use member_url::{MemberUrl, MemberUrlFault};
 pub use monitor::{Header, Interval, Monitor, MonitorPatch, Protocol, StatusRange, limits as monitor_limits};
+pub(crate) use name::parent_wire;
 pub use name::{Name, NameFault};
 pub use network::{Network, NetworkFault};
 pub use place::{Place, PlaceFault};

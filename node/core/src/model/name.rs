@@ -143,7 +143,7 @@ impl Name {
 }
 
 /// The wire form without its first label; none for the root.
-fn parent_wire(wire: &[u8]) -> Option<&[u8]> {
+pub(crate) fn parent_wire(wire: &[u8]) -> Option<&[u8]> {
     let (&length, tail) = wire.split_first()?;
     if length == 0 { None } else { tail.get(usize::from(length)..) }
 }

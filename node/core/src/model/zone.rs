@@ -36,6 +36,11 @@ impl Zone {
     /// Most addresses of one name server.
     pub const ADDRESSES_MAX: usize = 8;
 
+    /// The SOA's serial (DNS-2).
+    pub fn serial(&self) -> u32 {
+        self.revision.0 as u32
+    }
+
     /// The name server of that name.
     pub fn name_server(&self, name: &Name) -> Option<&NameServer> {
         self.name_servers.iter().find(|server| server.name == *name)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::model::{Name, Zone};
+use crate::model::{Name, Zone, parent_wire};
 
 /// All zones, or none of them where they are more than a glance takes in.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +29,14 @@ impl NearZones {
             Some(near) => near.iter().find(|zone| zone.name == *name),
             None => zones.get(name),
         }
+    }
+
+    /// The closest zone around `name`, a wire form; none if there is none or zones are many.
+    pub(super) fn around(&self, name: &[u8]) -> Option<&Zone> {
+        let near = self.0.as_ref()?;
+        let ends = std::iter::successors(Some(name), |end| parent_wire(end));
+        let zone = ends.flat_map(|end| near.iter().filter(move |zone| zone.name.as_wire() == end)).next()?;
+        Some(zone)
     }
 
     /// Is it certain that `name` lies in no zone? Only bytes are compared, so that a label may be taken for the length of
@@ -57,6 +65,8 @@ mod tests {
             {
                 let lies_within = state.enclosing_zone(&target).is_some();
                 assert_eq!(near.are_surely_without(&target), near.0.is_some() && !lies_within, "{target}");
+                let zone = state.enclosing_zone(&target).filter(|_| near.0.is_some()).map(|zone| &**zone);
+                assert_eq!(near.around(target.as_wire()), zone, "{target}");
             }
             set_zone(&mut state, &format!("z{}.example.net", count + 1), &[("ns1.example.com", &[])]);
         }

@@ -105,6 +105,11 @@ impl View {
         self.near_zones.get(&self.state.zones, name)
     }
 
+    /// The closest zone around `name`, a lower-cased wire form; none also where zones are many.
+    pub fn near_zone_around(&self, name: &[u8]) -> Option<&Zone> {
+        self.near_zones.around(name)
+    }
+
     /// Does `name` lie in a zone of ours?
     pub fn is_ours(&self, name: &Name) -> bool {
         !self.near_zones.are_surely_without(name) && self.state.enclosing_zone(name).is_some()

@@ -44,10 +44,17 @@ fn records(state: &State, zone: &str, name: &str, kind: &str, texts: &[String]) 
     )
 }
 
+/// A zone; those with client subnets have the usual mailbox, the other one's has more in common with the primary than with
+/// most questions, and that of `eu.example.com` stands in the primary.
 fn zone(state: &State, name: &str, ecs: bool) -> State {
-    let server = (format!("ns1.{name}"), vec!["192.0.2.53".to_owned()]);
-    let fields =
-        ZonePatch { name_servers: Edit::Set(vec![server]), ecs: Edit::Set(ecs), ..ZonePatch::default() };
+    let primary =
+        if name.starts_with("eu.") { format!("a.hostmaster.{name}") } else { format!("ns1.{name}") };
+    let fields = ZonePatch {
+        mailbox: if ecs { Edit::Keep } else { Edit::Set(format!("admin@{primary}")) },
+        name_servers: Edit::Set(vec![(primary, vec!["192.0.2.53".to_owned()])]),
+        ecs: Edit::Set(ecs),
+        ..ZonePatch::default()
+    };
     carry_out(state, Action::CreateZone { name: name.to_owned(), fields })
 }
 
@@ -151,6 +158,7 @@ pub(in crate::dns) fn view() -> (View, Vec<String>) {
             ("out", "edge.example.net"),
             ("near", "edge.other.com"),
             ("sibling", "app.out.example.com.example.net"),
+            ("hostmaster", "192.0.2.1"),
             ("in", "v4-weighted.example.com"),
             ("deep.chain", "in.example.com"),
         ] {

@@ -13,6 +13,9 @@ use crate::dns::fast;
 use crate::dns::fuzzing::zones::{METHODS, SECRET, view};
 use crate::dns::respond::{Arrival, Condition, Transport, Verdict, respond};
 
+/// Stands for all names whose answers have no records.
+const NODATA: &[u8] = b"NODATA";
+
 const QUERIES: usize = 1_000_000;
 const NOW_S: u32 = 1_700_000_000;
 
@@ -168,6 +171,9 @@ fn compare(view: &View, names: &[String], seed: u64, queries: usize) -> BTreeMap
             "{told}\nfast {:02x?}\nslow {complete:02x?}",
             &quick[..written.length]
         );
+        if quick[7] == 0 {
+            *answered.entry(NODATA.to_vec()).or_default() += 1;
+        }
         let name_end = 12 + packet[12..].iter().position(|byte| *byte == 0).expect("a name ends");
         *answered.entry(packet[12..name_end].to_ascii_lowercase()).or_default() += 1;
     }
@@ -196,6 +202,8 @@ fn dns_3_both_ways_answer_the_same_bytes() {
     // What is usual must not be left to the other way.
     let total: u64 = answered.values().sum();
     assert!(total > QUERIES as u64 / 4, "{total} of {QUERIES} were answered the fast way");
+    let empty = answered.get(NODATA).copied().unwrap_or_default();
+    assert!(empty > QUERIES as u64 / 20, "{empty} of {QUERIES} were NODATA the fast way");
     for (word, _) in METHODS {
         for zone in ["example.com", "plain.test"] {
             let name = wire(&format!("both-{word}.{zone}"));
