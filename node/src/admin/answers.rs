@@ -20,6 +20,7 @@ use super::fault;
 use super::handles::Handles;
 use super::shown::Shown;
 use super::simulation::{self, Wanted};
+use super::workshop::Workshop;
 use crate::clock;
 use crate::publication;
 use crate::record_text;
@@ -29,11 +30,12 @@ use waymark_process::chance;
 #[derive(Clone)]
 pub(super) struct AnswersService {
     handles: Handles,
+    workshop: Workshop,
 }
 
 impl AnswersService {
     pub(super) fn new(handles: Handles) -> Self {
-        Self { handles }
+        Self { handles, workshop: Workshop::new() }
     }
 
     /// The view as it was at a moment. It looks at every profile: not for a task that others wait for.
@@ -49,9 +51,7 @@ impl AnswersService {
             let (state, applied) = view.state.at(moment, view.applied)?;
             Ok::<_, Forgotten>(Arc::new(reader.anew(state, applied)))
         };
-        let rebuilt = tokio::task::spawn_blocking(rebuild).await;
-        let rebuilt = rebuilt.map_err(|error| Status::internal(format!("the past broke off: {error}")))?;
-        rebuilt.map_err(|Forgotten { begins }| {
+        self.workshop.run(rebuild).await?.map_err(|Forgotten { begins }| {
             let (ago, kept) = (now.0 - moment.0, now.0.saturating_sub(begins.0));
             refuse_moment(format!(
                 "{} s ago is before the kept history, which begins {} s ago; seven days are kept, of {} MiB at most",
@@ -114,9 +114,7 @@ impl answers_server::Answers for AnswersService {
     async fn simulate(&self, request: Request<SimulateRequest>) -> Result<Response<Simulation>, Status> {
         let wanted = Wanted::of(request.into_inner())?;
         let (view, member) = (self.handles.reader.view(), self.handles.consensus.name());
-        let simulated = tokio::task::spawn_blocking(move || wanted.simulate(&view, member)).await;
-        let broken = |error| Status::internal(format!("the simulation broke off: {error}"));
-        Ok(Response::new(simulated.map_err(broken)??))
+        Ok(Response::new(self.workshop.run(move || wanted.simulate(&view, member)).await??))
     }
 }
 

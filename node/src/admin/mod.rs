@@ -32,6 +32,7 @@ mod statuses;
 mod tests;
 mod watch;
 mod wish;
+mod workshop;
 mod zones;
 
 pub use services::services;
