@@ -33,6 +33,9 @@ struct Arguments {
     /// The same, by the batch
     #[arg(long, hide = true, value_name = "ADDR:PORT")]
     floor: Option<std::net::SocketAddr>,
+    /// What the limit on replies costs, within a network namespace made for it
+    #[arg(long, hide = true)]
+    limit_within: bool,
     /// Names of each kind that DNS is measured with
     #[arg(long, default_value_t = 1_000)]
     names: u32,
@@ -64,6 +67,9 @@ fn main() {
     if let Some(address) = arguments.floor {
         return dns::serve_floor(address);
     }
+    if arguments.limit_within {
+        return dns::measure_limit_within(arguments.quick);
+    }
     let wanted = |part| arguments.only.is_empty() || arguments.only.contains(&part);
     let scale = if arguments.quick { 1 } else { 10 };
     println!("| what | value | remarks |\n|---|---|---|");
@@ -87,6 +93,7 @@ fn main() {
     }
     if arguments.only.contains(&Part::Dns) {
         dns::measure(arguments.names, arguments.quick);
+        dns::measure_limit(arguments.quick);
     }
 }
 

@@ -1,12 +1,13 @@
 //! Asks as fast as replies come, with so many queries under way, and measures who answers.
 
 use std::io::{IoSlice, IoSliceMut};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, sendmmsg};
 
+use super::Subject;
 use crate::cpu;
 use crate::quantiles::Durations;
 
@@ -44,30 +45,29 @@ pub(super) struct Load {
 }
 
 /// Asks `packets` in turn for `time`, after a tenth of it to warm up. Either way 128 queries are under way.
-pub(super) fn ask(shape: Shape, address: SocketAddr, pid: u32, packets: &[Vec<u8>], time: Duration) -> Load {
+pub(super) fn ask(shape: Shape, subject: &Subject, packets: &[Vec<u8>], time: Duration) -> Load {
     match shape {
-        Shape::Bursts => ask_by::<32>(4, address, pid, packets, time),
-        Shape::Wide => ask_by::<1>(128, address, pid, packets, time),
+        Shape::Bursts => ask_by::<32>(4, subject, packets, time),
+        Shape::Wide => ask_by::<1>(128, subject, packets, time),
     }
 }
 
 /// The same by so many sockets, each with a batch.
 fn ask_by<const BATCH: usize>(
     sockets: usize,
-    address: SocketAddr,
-    pid: u32,
+    subject: &Subject,
     packets: &[Vec<u8>],
     time: Duration,
 ) -> Load {
     let mut lines: Vec<Line<BATCH>> =
-        (0..sockets).map(|nth| Line::new(address, nth * packets.len() / sockets)).collect();
+        (0..sockets).map(|nth| Line::new(subject, nth, nth * packets.len() / sockets)).collect();
     run(&mut lines, packets, time / 10);
     for line in &mut lines {
         (line.replies, line.lost, line.latencies) = (0, 0, Durations::new());
     }
-    let (before, started) = (cpu::exact(pid), Instant::now());
+    let (before, started) = (cpu::exact(subject.pid), Instant::now());
     run(&mut lines, packets, time);
-    let (took, used) = (started.elapsed(), cpu::exact(pid) - before);
+    let (took, used) = (started.elapsed(), cpu::exact(subject.pid) - before);
     let mut latencies = Durations::new();
     lines.iter().for_each(|line| latencies.join(&line.latencies));
     let replies: u64 = lines.iter().map(|line| line.replies).sum();
@@ -107,9 +107,9 @@ struct Line<const BATCH: usize> {
 }
 
 impl<const BATCH: usize> Line<BATCH> {
-    fn new(address: SocketAddr, next: usize) -> Self {
-        let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket can be had on loopback");
-        socket.connect(address).expect("a UDP socket can be connected");
+    fn new(subject: &Subject, nth: usize, next: usize) -> Self {
+        let socket = UdpSocket::bind(((subject.clients)(nth), 0)).expect("a socket can be had");
+        socket.connect(subject.address).expect("a UDP socket can be connected");
         socket.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
         Self {
             socket,

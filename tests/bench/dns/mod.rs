@@ -3,6 +3,7 @@
 
 mod asker;
 mod floor;
+mod limit;
 mod names;
 mod peers;
 
@@ -17,6 +18,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use self::asker::{Load, Shape};
 use self::names::{Kind, packets};
 pub(crate) use floor::serve as serve_floor;
+pub(crate) use limit::{measure as measure_limit, measure_within as measure_limit_within};
 
 use crate::row;
 
@@ -34,6 +36,12 @@ struct Subject {
     address: SocketAddr,
     /// Which kinds it can answer.
     kinds: Vec<Kind>,
+    /// The address from which its clients ask, each by its number.
+    clients: fn(usize) -> Ipv4Addr,
+}
+
+fn on_loopback(_client: usize) -> Ipv4Addr {
+    Ipv4Addr::LOCALHOST
 }
 
 /// Measures with `names` names of each kind.
@@ -45,6 +53,7 @@ pub(crate) fn measure(names: u32, quick: bool) {
         pid: floor.0.id(),
         address: floor_address,
         kinds: Kind::ALL.to_vec(),
+        clients: on_loopback,
     }];
     let cluster = Cluster::start(1);
     names::create(&cluster, names);
@@ -53,6 +62,7 @@ pub(crate) fn measure(names: u32, quick: bool) {
         pid: cluster.members[0].pid(),
         address: cluster.members[0].dns,
         kinds: Kind::ALL.to_vec(),
+        clients: on_loopback,
     });
     let peers = peers::start(names);
     subjects.extend(peers.iter().map(peers::Peer::subject));
@@ -73,7 +83,7 @@ fn measure_kind(shape: Shape, kind: Kind, names: u32, subjects: &[Subject], time
     let mut loads: Vec<Vec<Load>> = subjects.iter().map(|_| Vec::new()).collect();
     for _ in 0..ROUNDS {
         for (subject, loads) in subjects.iter().zip(&mut loads) {
-            loads.push(asker::ask(shape, subject.address, subject.pid, &packets, time));
+            loads.push(asker::ask(shape, subject, &packets, time));
         }
     }
     let floor = median(loads[0].iter().map(|load| load.cpu_micros));

@@ -25,7 +25,7 @@ pub(super) struct Peer {
 impl Peer {
     pub(super) fn subject(&self) -> Subject {
         let (name, address, kinds) = (self.name.to_owned(), self.address, self.kinds.clone());
-        Subject { name, pid: self.process.0.id(), address, kinds }
+        Subject { name, pid: self.process.0.id(), address, kinds, clients: super::on_loopback }
     }
 }
 

@@ -162,7 +162,7 @@ mod tests {
     }
 
     const EVERYTHING: &str = "x web --zone tm.example.com --relative-name web --routing weighted --ttl 30s --max-return 3 \
-        --protocol https --port 8443 --path /health --interval 10s --timeout 500ms --tolerated-failures 2 \
+        --flatten on --protocol https --port 8443 --path /health --interval 10s --timeout 500ms --tolerated-failures 2 \
         --recovery-successes 3 --expect 200-299,301 --expect 404 --header Host:web";
 
     #[test]
