@@ -22,7 +22,7 @@ fn rte_7_members_learn_how_far_clients_are() {
     cli.ok("profile create web --zone waymark.test --relative-name web --routing performance");
     for (at, region) in REGIONS.iter().enumerate() {
         cli.ok(&format!(
-            "endpoint add web e{at} --target 192.0.2.{at} --location {region} --always-serve enabled"
+            "endpoint add web e{at} --target 192.0.2.{at} --location {region} --always-serve on"
         ));
     }
     let explained = || cli.json("explain web.waymark.test --from 127.0.0.1");
@@ -35,8 +35,8 @@ fn rte_7_members_learn_how_far_clients_are() {
     }
     eventually("the client's network is learned for all regions", || {
         let explained = explained();
-        let reason = explained["reason"].as_str().unwrap_or_default();
-        claim(reason.contains("by the learned latency row 127.0.0.0/24"), explained.to_string())
+        let rule = explained["profiles"][0]["rule"].as_str().unwrap_or_default();
+        claim(rule.contains("by the learned latency row 127.0.0.0/24"), explained.to_string())
     });
     let row = explained()["latencyRow"].as_str().map(str::to_owned).unwrap_or_default();
     assert!(row.starts_with("127.0.0.0/24: ") && row.ends_with(" (learned)"), "{row}");
