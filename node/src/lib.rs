@@ -93,12 +93,19 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
     if config.dev {
         dev::found(&started).await.map_err(NodeError::Dev)?;
     }
-    let until_drained = async {
+    let answered = async {
         let answered = answer(&config, &started, (geo, measurements), encrypted, &readiness, &shutdown).await;
         shutdown.cancel();
+        answered
+    };
+    // While DNS drains, a member that hears nobody any more must not want to lead.
+    let stopped = async {
         let _ = served.await;
-        let _ = pages.await;
         started.stopper.stop().await;
+    };
+    let until_drained = async {
+        let (answered, ()) = tokio::join!(answered, stopped);
+        let _ = pages.await;
         answered
     };
     // One limit for all of it, from the moment at which the end is asked for.

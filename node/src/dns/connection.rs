@@ -30,6 +30,7 @@ struct Connection<S> {
     /// Bytes that came and are not yet a message: less than one.
     inbox: BytesMut,
     outbox: Vec<u8>,
+    shutdown: CancellationToken,
 }
 
 /// Until when a client is waited for.
@@ -49,11 +50,11 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     door: &Door,
 ) -> io::Result<()> {
     let limits = door.places.limits();
-    let (inbox, outbox) = (BytesMut::new(), Vec::new());
-    let mut connection = Connection { stream, guest, limits, inbox, outbox };
+    let (inbox, outbox, shutdown) = (BytesMut::new(), Vec::new(), door.shutdown.clone());
+    let mut connection = Connection { stream, guest, limits, inbox, outbox, shutdown };
     connection.converse(&door.shutdown).await?;
     // The client reads the end of the stream after the last reply, also when it has long closed its own side.
-    timeout(limits.idle_max, connection.stream.shutdown()).await?
+    in_time(connection.stream.shutdown(), limits.idle_max, &door.shutdown).await
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
@@ -104,9 +105,27 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             // TLS keeps back what the system does not take at once.
             self.stream.flush().await
         };
-        timeout(self.limits.idle_max, written).await??;
+        in_time(written, self.limits.idle_max, &self.shutdown).await?;
         self.outbox.clear();
         Ok(())
+    }
+}
+
+/// `work`, for which a client that reads nothing has `limit`, and little time when the door shuts: nobody else is to wait
+/// for it.
+async fn in_time(
+    work: impl Future<Output = io::Result<()>>,
+    limit: Duration,
+    shutdown: &CancellationToken,
+) -> io::Result<()> {
+    let shut = async {
+        shutdown.cancelled().await;
+        tokio::time::sleep(DRAIN_GRACE).await;
+    };
+    tokio::select! {
+        biased;
+        done = timeout(limit, work) => done?,
+        () = shut => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 

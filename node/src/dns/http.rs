@@ -114,26 +114,38 @@ fn refused(status: StatusCode) -> Response<Full<Bytes>> {
     response
 }
 
-/// For how long `reply` may be used: no longer than any record of the answer, and without one no longer than a negative
-/// answer (RFC 8484 §5.1). None for what is an answer to nothing.
+/// For how long `reply` may be used: no longer than any record of the answer, nor than a negative answer, which may stand at
+/// the end of a chain of aliases (RFC 8484 §5.1, RFC 2308 §5). None for what is an answer to nothing.
 ///
 /// A cache in between is answered as the resolver that it is: by its own address, or by the client subnet that stands in
 /// the message, and so in what it keys its entries by.
 fn seconds_fresh(reply: &[u8]) -> Option<u32> {
     let message = Message::from_vec(reply).ok()?;
-    let answers = message.answers.iter().map(|record| record.ttl).min();
-    let negative = || {
-        message.authorities.iter().find_map(|record| match &record.data {
-            RData::SOA(soa) => Some(record.ttl.min(soa.minimum)),
-            _ => None,
-        })
-    };
-    answers.or_else(negative)
+    let negative = message.authorities.iter().filter_map(|record| match &record.data {
+        RData::SOA(soa) => Some(record.ttl.min(soa.minimum)),
+        _ => None,
+    });
+    message.answers.iter().map(|record| record.ttl).chain(negative).min()
 }
 
 #[cfg(test)]
 mod tests {
+    use hickory_server::proto::op::OpCode;
+    use hickory_server::proto::rr::rdata::{CNAME, SOA};
+    use hickory_server::proto::rr::{Name, Record};
+
     use super::*;
+
+    /// RFC 2308 §5: what an alias leads to may be missing for a shorter time than the alias lives.
+    #[test]
+    fn dns_15_nothing_at_the_end_of_a_chain_is_not_kept_for_as_long_as_the_chain() {
+        let name: Name = "a.example.".parse().expect("a name");
+        let mut message = Message::response(1, OpCode::Query);
+        message.answers.push(Record::from_rdata(name.clone(), 3_600, RData::CNAME(CNAME(name.clone()))));
+        let soa = SOA::new(name.clone(), name.clone(), 1, 2, 3, 4, 30);
+        message.authorities.push(Record::from_rdata(name, 60, RData::SOA(soa)));
+        assert_eq!(seconds_fresh(&message.to_vec().expect("it can be encoded")), Some(30));
+    }
 
     #[test]
     fn dns_15_a_query_in_a_target_has_no_padding_and_no_other_letters() {

@@ -158,7 +158,11 @@ struct Conversation {
 impl Conversation {
     /// One query and its reply.
     async fn exchange(&self, mut send: SendStream, mut receive: RecvStream) -> Result<(), ProtocolError> {
-        let Some(query) = self.query(&mut receive).await? else { return Ok(()) };
+        let Some(query) = self.query(&mut receive).await? else {
+            // An end without a message would be an error of the whole connection (RFC 9250 §4.3.3).
+            drop(send.reset(EXCESSIVE_LOAD));
+            return Ok(());
+        };
         let reply = self.reply(&query).ok_or(ProtocolError)?;
         let sent = async {
             send.write_all(&reply).await?;

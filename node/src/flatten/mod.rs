@@ -11,11 +11,12 @@ mod changed;
 mod lookup;
 mod schedule;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::{StreamExt, stream};
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use waymark_core::model::{EndpointId, Name};
@@ -28,8 +29,9 @@ use crate::raft::{Membership, Proposer};
 
 /// How often it is looked which names are due: a new one waits no longer.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Names that are looked up at once: a resolver has others to serve.
-const LOOKUPS_MAX: usize = 32;
+/// Names that are looked up at once: a resolver has others to serve. Whom nobody answers for has a place for some seconds, and
+/// others must find one beside many such.
+const LOOKUPS_MAX: usize = 256;
 /// Endpoints in one command: far below what an entry may have, with 16 addresses each.
 const FOUND_MAX: usize = 500;
 
@@ -45,6 +47,13 @@ pub struct Flattener {
     pub resolver: Option<SocketAddr>,
 }
 
+/// What is under way, and what comes when.
+struct Work {
+    running: JoinSet<(Name, Lookup)>,
+    under_way: BTreeSet<Name>,
+    schedule: Schedule,
+}
+
 /// Each name that is to be looked up, and the endpoints that it is looked up for.
 type Wanted = BTreeMap<Name, Vec<EndpointId>>;
 
@@ -55,25 +64,26 @@ impl Flattener {
     }
 
     async fn look_always(self) {
+        let mut work =
+            Work { running: JoinSet::new(), under_way: BTreeSet::new(), schedule: Schedule::default() };
         let mut resolver = None;
-        let mut schedule = Schedule::default();
         let mut ticks = interval(LOOK_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            ticks.tick().await;
+            tokio::select! {
+                _ = ticks.tick() => {}
+                // What is found is recorded at once: others may be long in coming.
+                Some(first) = work.running.join_next(), if !work.running.is_empty() => {
+                    self.record(first, &mut work).await;
+                    continue;
+                }
+            }
             if !self.membership.leads() {
-                schedule = Schedule::default();
+                work.schedule = Schedule::default();
                 continue;
             }
-            let state = &self.reader.view().state;
-            let wanted = wanted(state);
-            let with_lacks = wanted.iter().map(|(name, endpoints)| (name, lacks(state, endpoints)));
-            let due = schedule.due(with_lacks, Instant::now());
-            if due.is_empty() {
-                continue;
-            }
-            match resolver.get_or_insert_with(|| Resolver::new(self.resolver)) {
-                Ok(resolver) => self.look_up(resolver, &wanted, due, &mut schedule).await,
+            match resolver.get_or_insert_with(|| Resolver::new(self.resolver).map(Arc::new)) {
+                Ok(resolver) => self.begin(resolver, &mut work),
                 Err(reason) => {
                     tracing::error!(
                         reason,
@@ -85,14 +95,46 @@ impl Flattener {
         }
     }
 
-    async fn look_up(&self, resolver: &Resolver, wanted: &Wanted, due: Vec<Name>, schedule: &mut Schedule) {
-        let ask = |name: Name| async move {
-            let lookup = resolver.look_up(&name).await;
-            (name, lookup)
-        };
-        let looked_up: Vec<(Name, Lookup)> =
-            stream::iter(due).map(ask).buffer_unordered(LOOKUPS_MAX).collect().await;
+    /// Begins to look up what is due and not under way already.
+    fn begin(&self, resolver: &Arc<Resolver>, work: &mut Work) {
         let state = &self.reader.view().state;
+        let wanted = wanted(state);
+        let with_lacks = wanted.iter().map(|(name, endpoints)| (name, lacks(state, endpoints)));
+        for name in work.schedule.due(with_lacks, Instant::now()) {
+            if work.running.len() >= LOOKUPS_MAX || !work.under_way.insert(name.clone()) {
+                continue;
+            }
+            let resolver = resolver.clone();
+            work.running.spawn(async move {
+                let lookup = resolver.look_up(&name).await;
+                (name, lookup)
+            });
+        }
+    }
+
+    /// Has what was found recorded, with what else is found by now.
+    async fn record(&self, first: Result<(Name, Lookup), JoinError>, work: &mut Work) {
+        let mut looked_up: Vec<(Name, Lookup)> = Vec::new();
+        let mut next = Some(first);
+        while let Some(finished) = next {
+            match finished {
+                Ok((name, lookup)) => {
+                    work.under_way.remove(&name);
+                    looked_up.push((name, lookup));
+                }
+                Err(error) => {
+                    // Nobody knows which one it was: all of them may be asked again.
+                    tracing::error!(%error, "a look-up broke off");
+                    work.under_way.clear();
+                }
+            }
+            next = work.running.try_join_next();
+        }
+        if !self.membership.leads() {
+            return;
+        }
+        let state = &self.reader.view().state;
+        let wanted = wanted(state);
         let found: Vec<_> = looked_up
             .iter()
             .flat_map(|(name, lookup)| {
@@ -110,7 +152,7 @@ impl Flattener {
             }
         }
         let now = Instant::now();
-        looked_up.iter().for_each(|(name, lookup)| schedule.looked_up(name, lookup, now));
+        looked_up.iter().for_each(|(name, lookup)| work.schedule.looked_up(name, lookup, now));
     }
 }
 

@@ -122,7 +122,7 @@ pub struct Stopper {
 
 impl Stopper {
     /// Ends consensus, writes what is left to be written, and lets the data directory go.
-    pub async fn stop(self) {
+    pub async fn stop(&self) {
         let ended = tokio::time::timeout(STOP_TIMEOUT, self.base.end()).await;
         if ended.is_err() {
             tracing::warn!("consensus did not end within {STOP_TIMEOUT:?}");

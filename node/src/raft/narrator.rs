@@ -54,7 +54,9 @@ struct Leadership {
 impl Leadership {
     fn of(metrics: &Metrics) -> Self {
         let leader = metrics.current_leader;
-        Self { term: metrics.current_term, leader, is_here: leader == Some(metrics.id) }
+        // A member that is cut off raises its term with each candidacy: without a leader, that is no news.
+        let term = if leader.is_some() { metrics.current_term } else { 0 };
+        Self { term, leader, is_here: leader == Some(metrics.id) }
     }
 
     fn tell(&self) {
@@ -62,7 +64,7 @@ impl Leadership {
         match self.leader {
             Some(_) if self.is_here => tracing::info!(term, "this member leads"),
             Some(leader) => tracing::info!(term, leader, "another member leads"),
-            None => tracing::info!(term, "no leader is known"),
+            None => tracing::info!("no leader is known"),
         }
     }
 }

@@ -108,6 +108,20 @@ async fn dns_15_a_stream_that_stalls_holds_up_no_other() {
     secure.door.shut().await;
 }
 
+/// DNS-15, RFC 9250 §4.3.3: an end without a message would cost the client all its streams.
+#[tokio::test]
+async fn dns_15_a_stream_that_is_given_up_ends_with_a_code() {
+    let secure = SecureDoor::open();
+    let client = Client::of(&secure).await;
+    let (mut begun, mut reply) = client.connection.open_bi().await.expect("a stream");
+    begun.write_all(&framed(&numbered(0))[..9]).await.expect("it can be sent");
+    begun.reset(3_u32.into()).expect("it is open");
+    let ended = reply.read_to_end(9).await.expect_err("there is no message");
+    assert!(matches!(ended, quinn::ReadToEndError::Read(quinn::ReadError::Reset(_))), "{ended:?}");
+    assert!(client.is_answered().await);
+    secure.door.shut().await;
+}
+
 #[tokio::test]
 async fn dns_15_whoever_breaks_a_rule_of_quic_is_closed_with_its_code() {
     let secure = SecureDoor::open();

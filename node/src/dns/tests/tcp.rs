@@ -154,6 +154,18 @@ async fn dns_14_who_reads_nothing_is_closed() {
 }
 
 #[tokio::test]
+async fn dns_22_who_reads_nothing_does_not_hold_up_the_end() {
+    let door = Door::open();
+    let mut stream = connect(door.address).await;
+    let many: Vec<u8> = (0..1_000).flat_map(|id| framed(&numbered(id))).collect();
+    // Until the system takes no more: by then the door waits to write.
+    while timeout(Duration::from_millis(300), stream.write_all(&many)).await.is_ok() {}
+    let begun = Instant::now();
+    door.shut().await;
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
 async fn dns_14_silent_connections_keep_nobody_out() {
     let door = Door::open();
     let mut silent = Vec::new();
