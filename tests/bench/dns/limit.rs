@@ -9,7 +9,7 @@ use harness::{Cluster, Member, ports};
 
 use super::asker::Shape;
 use super::names::{self, Kind};
-use super::{SERVER_CORE, Subject, measure_kind, pin, pin_self};
+use super::{ASKER_CORE, SERVER_CORE, Subject, measure_kind, pin_self};
 use crate::row;
 
 /// The member's address in the namespace, and the networks of its clients: 128 of them stay far below the limit.
@@ -39,6 +39,7 @@ pub(crate) fn measure(quick: bool) {
 /// Measures one member without the limit and one with it, within the namespace.
 pub(crate) fn measure_within(quick: bool) {
     let time = Duration::from_millis(if quick { 200 } else { 1_500 });
+    pin_self(SERVER_CORE);
     let served = [("without limit", "0"), ("with the limit on replies", "16000")].map(|(name, limit)| {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         let mut member = Member::new("m1", directory.path());
@@ -49,10 +50,9 @@ pub(crate) fn measure_within(quick: bool) {
         names::create(&cluster, 1_000);
         let pid = cluster.members[0].pid();
         let kinds = vec![Kind::Static];
-        pin(pid, SERVER_CORE);
         (cluster, Subject { name: format!("Waymark {name}"), pid, address, kinds, clients: of_many_networks })
     });
-    pin_self();
+    pin_self(ASKER_CORE);
     // They serve until their clusters go.
     let (_clusters, subjects): (Vec<Cluster>, Vec<Subject>) = served.into_iter().unzip();
     measure_kind(Shape::Wide, Kind::Static, 1_000, &subjects, time);

@@ -47,6 +47,8 @@ fn on_loopback(_client: usize) -> Ipv4Addr {
 /// Measures with `names` names of each kind.
 pub(crate) fn measure(names: u32, quick: bool) {
     let time = Duration::from_millis(if quick { 200 } else { 1_500 });
+    // Whoever is started has one core from the beginning, and so as many threads as that is good for.
+    pin_self(SERVER_CORE);
     let (floor, floor_address) = start_floor();
     let mut subjects = vec![Subject {
         name: "bare batched echo (floor)".to_owned(),
@@ -66,10 +68,7 @@ pub(crate) fn measure(names: u32, quick: bool) {
     });
     let peers = peers::start(names);
     subjects.extend(peers.iter().map(peers::Peer::subject));
-    for subject in &subjects {
-        pin(subject.pid, SERVER_CORE);
-    }
-    pin_self();
+    pin_self(ASKER_CORE);
     for shape in Shape::ALL {
         for kind in Kind::ALL {
             measure_kind(shape, kind, names, &subjects, time);
@@ -119,16 +118,10 @@ fn start_floor() -> (Running, SocketAddr) {
     (Running(child), address)
 }
 
-/// Every thread of a process, those to come included.
-fn pin(pid: u32, core: usize) {
-    let mut taskset = Command::new("taskset");
-    taskset.args(["-a", "-p", "-c", &core.to_string(), &pid.to_string()]).stdout(Stdio::null());
-    let _ = taskset.status();
-}
-
-fn pin_self() {
+/// This thread, and what it starts from now on.
+fn pin_self(core: usize) {
     let mut cores = CpuSet::new();
-    cores.set(ASKER_CORE);
+    cores.set(core);
     // On a machine with one core there is nowhere else to go.
     let _ = sched_setaffinity(None, &cores);
 }
