@@ -204,15 +204,17 @@ fn dns_3_both_ways_answer_the_same_bytes() {
     assert!(total > QUERIES as u64 / 4, "{total} of {QUERIES} were answered the fast way");
     let empty = answered.get(NODATA).copied().unwrap_or_default();
     assert!(empty > QUERIES as u64 / 20, "{empty} of {QUERIES} were NODATA the fast way");
+    // Of how often each name is asked, at least a sixteenth: some have nobody for most clients.
+    let count_min = QUERIES as u64 / names.len() as u64 / 16;
     for (word, _) in METHODS {
         for zone in ["example.com", "plain.test"] {
             let name = wire(&format!("both-{word}.{zone}"));
             let count = answered.get(&name[..name.len() - 1]).copied().unwrap_or_default();
-            assert!(count > 1_000, "{word} in {zone}: {count}");
+            assert!(count > count_min, "{word} in {zone}: {count} is not above {count_min}");
         }
     }
     for name in ["out.example.com", "near.example.com", "out.plain.test"] {
         let name = wire(name);
-        assert!(answered.get(&name[..name.len() - 1]).is_some_and(|count| *count > 1_000));
+        assert!(answered.get(&name[..name.len() - 1]).is_some_and(|count| *count > count_min));
     }
 }

@@ -169,7 +169,9 @@ async fn dns_14_a_message_that_does_not_end_ends_its_stream_or_the_connection() 
     half.write_all(&framed(&numbered(0))[..9]).await.expect("it can be sent");
     let stopped = timeout(DEADLINE, half.stopped()).await.expect("in time");
     assert_eq!(stopped, Ok(Some(VarInt::from_u32(4))));
-    assert!(reply.read_to_end(9).await.is_ok_and(|reply| reply.is_empty()));
+    let ended =
+        reply.read_to_end(9).await.expect_err("an end without a message would be an error of the connection");
+    assert_eq!(ended, quinn::ReadToEndError::Read(quinn::ReadError::Reset(VarInt::from_u32(4))));
     assert!(client.is_answered().await, "the connection goes on");
     let (mut endless, _) = client.connection.open_bi().await.expect("a stream");
     endless.write_all(&framed(&numbered(0))).await.expect("it can be sent");
