@@ -36,7 +36,7 @@ async fn propose_always(measurements: Measurements, reader: Reader, proposer: Pr
         // Before its founding a cluster knows nothing.
         let unknown = measurements.unknown_region(&view.state).filter(|_| !view.state.cluster.is_empty());
         if let Some(region) = unknown.filter(|_| !is_warned) {
-            tracing::warn!(%region, "the cluster knows no such region: nothing that this member measures counts");
+            tracing::warn!(%region, "the cluster knows no such region, so nothing that this member measures counts: name one of `waymark region list` in `region`, or declare it by `waymark region set`");
         }
         is_warned = unknown.is_some();
         if began.elapsed() >= HOUR {
