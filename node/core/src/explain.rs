@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::answer::{Answer, Query, decide};
 use crate::geo::Location;
 use crate::health::{EndpointStatus, RegionalVerdict};
-use crate::model::{Name, Target};
+use crate::model::{Name, Override, Target};
 use crate::routing::{ChoiceDetails, Client, EndpointStanding, PoolKind, Standing, Trace};
 use crate::state::{ClientRow, LatencyRow, Plan, PlannedEndpoint, State, View};
 
@@ -68,6 +68,8 @@ pub struct EndpointExplanation {
     pub standing: Standing,
     /// The reason in one line, as in `out: Degraded, and 1 healthier endpoint is in the pool`.
     pub reason: String,
+    /// What an operator put over what probes find of it (STA-13).
+    pub overridden: Option<Arc<Override>>,
     /// Do agents probe it (PRB-11)?
     pub is_probed: bool,
     /// What each region says of it.
@@ -131,6 +133,7 @@ impl Trace for Collector<'_> {
                 reason: never_resolved(self.state, planned)
                     .filter(|_| standing.standing == Standing::Type)
                     .unwrap_or(standing.reason),
+                overridden: planned.overridden.clone(),
                 is_probed: self.state.is_probed(&plan.profile, &planned.endpoint),
                 regions: self.state.regional_verdicts(health),
             }

@@ -13,9 +13,9 @@ use crate::answer::Query;
 use crate::geo::{GeoTable, Locator, RangeMap};
 use crate::health::{EndpointHealth, EndpointStatus, ProfileStatus, Tallies, endpoint_status};
 use crate::model::{
-    Caseless, Endpoint, EndpointId, EndpointKind, Flattened, LogIndex, Monitor, Name, NameServer, Place,
-    Profile, ProfileId, RecordSet, RecordType, Region, RelativeName, Revision, Routing, Span, Timestamp,
-    Zone, ZoneTimers, parse_target,
+    Caseless, Endpoint, EndpointId, EndpointKind, Flattened, LogIndex, Monitor, Name, NameServer, Override,
+    OverrideKind, Place, Profile, ProfileId, RecordSet, RecordType, Region, RelativeName, Revision, Routing,
+    Span, Timestamp, Zone, ZoneTimers, parse_target,
 };
 use crate::state::{LatencyRow, Plan, ProfileHealth, State, Statuses, View};
 
@@ -91,6 +91,12 @@ pub(crate) fn plan(endpoints: &[(&str, EndpointStatus)]) -> (Plan, Statuses) {
     let id = add_profile(&mut state, "example.com", "web", endpoints);
     let view = view(state);
     (Plan::clone(view.plan_by_id(id).expect("the profile that was just added")), view.statuses)
+}
+
+/// An override of that kind, by nobody in particular.
+pub(crate) fn overridden(kind: OverrideKind) -> Arc<Override> {
+    let (author, reason) = ("operator".to_owned(), "a move".to_owned());
+    Arc::new(Override { kind, author, reason, at: Timestamp(7), ends: None, revision: Revision(7) })
 }
 
 /// A state with the zone `example.com` of two name servers, the first of which lies in it.
@@ -185,7 +191,8 @@ pub(crate) fn edit_profile(state: &mut State, id: ProfileId, edit: impl FnOnce(&
 pub(crate) fn disable_profile(state: &mut State, id: ProfileId) {
     edit_profile(state, id, |profile| profile.enabled = false);
     for endpoint in &state.profiles[&id].endpoints.clone() {
-        let status = endpoint_status(endpoint.enabled, false, endpoint.always_serve, EndpointStatus::Online);
+        let (enabled, always) = (endpoint.enabled, endpoint.always_serve);
+        let status = endpoint_status(enabled, false, always, None, EndpointStatus::Online);
         set_status(state, id, endpoint.id, status);
     }
 }

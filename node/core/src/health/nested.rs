@@ -10,6 +10,8 @@ pub struct Count {
     pub online: u32,
     /// CheckingEndpoint ones: C of STA-10.
     pub checking: u32,
+    /// Degraded ones, which serve where nobody better is left.
+    pub degraded: u32,
 }
 
 /// A nested endpoint's standing in each address family: no better than its status, and Degraded where its child has
@@ -43,10 +45,8 @@ impl Count {
         match status {
             EndpointStatus::Online | EndpointStatus::Unmonitored => self.online += 1,
             EndpointStatus::CheckingEndpoint => self.checking += 1,
-            EndpointStatus::Degraded
-            | EndpointStatus::Disabled
-            | EndpointStatus::Inactive
-            | EndpointStatus::Stopped => {}
+            EndpointStatus::Degraded => self.degraded += 1,
+            EndpointStatus::Disabled | EndpointStatus::Inactive | EndpointStatus::Stopped => {}
         }
     }
 
@@ -94,6 +94,16 @@ impl Availability {
         self.v4.add(by_family.v4);
         self.v6.add(by_family.v6);
     }
+}
+
+/// What a nested endpoint that is forced up comes to in each family: Online where its child has anybody, down or not, as
+/// no override gives it an address that it has not (STA-13).
+pub fn nested_forced_up(available: Availability) -> ByFamily {
+    let standing = |count: Count| match count.online + count.checking + count.degraded {
+        0 => EndpointStatus::Degraded,
+        _ => EndpointStatus::Online,
+    };
+    ByFamily { v4: standing(available.v4), v6: standing(available.v6) }
 }
 
 /// What a nested endpoint comes to by its child, the first row that applies (STA-10), and its standing in each family.
@@ -200,13 +210,24 @@ mod tests {
     }
 
     #[test]
+    fn sta_13_forced_up_reaches_only_the_families_that_there_are() {
+        let v4 = Target::V4([192, 0, 2, 1].into());
+        for (status, expected) in [(Degraded, Online), (Online, Online), (Stopped, Degraded)] {
+            let mut available = Availability::default();
+            available.add_target(status, &v4);
+            assert_eq!(nested_forced_up(available), ByFamily { v4: expected, v6: Degraded }, "{status:?}");
+        }
+    }
+
+    #[test]
     fn sta_10_a_nested_child_counts_as_one_in_the_families_that_it_has() {
         let (status, by_family) = nested(true, &[Online, Online], &child(1, 0, 0));
         assert_eq!((status, by_family), (Online, ByFamily { v4: Online, v6: Degraded }));
         let mut available = Availability::default();
         available.add_nested(status, by_family);
-        let one = Count { online: 1, checking: 0 };
-        assert_eq!(available, Availability { all: one, v4: one, v6: Count::default() });
+        let one = Count { online: 1, ..Count::default() };
+        let nobody = Count { degraded: 1, ..Count::default() };
+        assert_eq!(available, Availability { all: one, v4: one, v6: nobody });
         let (_, by_family) = nested(true, &[CheckingEndpoint], &child(1, 0, 0));
         assert_eq!(by_family, ByFamily { v4: CheckingEndpoint, v6: Degraded });
     }

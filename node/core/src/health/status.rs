@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{ByFamily, Tallies};
-use crate::model::{Flattened, LogIndex, ProfileId, Timestamp};
+use crate::model::{Flattened, LogIndex, OverrideKind, ProfileId, Timestamp};
 
 /// An endpoint's monitor status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,6 +107,17 @@ pub enum Judgement {
     Degraded,
 }
 
+impl Judgement {
+    /// What is in force in place of what probes find, if an override of that kind puts anything there (STA-13).
+    pub fn forced_by(kind: OverrideKind) -> Option<Self> {
+        match kind {
+            OverrideKind::Drain => None,
+            OverrideKind::ForceUp => Some(Self::Online),
+            OverrideKind::ForceDown => Some(Self::Degraded),
+        }
+    }
+}
+
 /// Everything that is replicated about one endpoint beside its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointHealth {
@@ -163,29 +174,33 @@ pub fn profile_status(enabled: bool, endpoints: impl IntoIterator<Item = Endpoin
         .unwrap_or(ProfileStatus::Inactive)
 }
 
-/// An endpoint's status, the first row that applies (STA-8). `found` is what its kind comes to by itself: by its last
+/// An endpoint's status, the first row that applies (STA-8). `forced` is what an operator's override makes of it
+/// (STA-13), and `found` what its kind comes to by itself: by its last
 /// conclusion ([`EndpointStatus::by`]), of a service that does not run Stopped, of a nested endpoint what
 /// [`super::nested_status`] says.
 ///
-/// | endpoint | profile | | found | status |
-/// |---|---|---|---|---|
-/// | disabled | – | – | – | Disabled |
-/// | enabled | disabled | – | – | Inactive |
-/// | enabled | enabled | – | Stopped | Stopped |
-/// | enabled | enabled | always serve | any other | Unmonitored |
-/// | enabled | enabled | – | Online, Degraded, CheckingEndpoint | what was found |
+/// | endpoint | profile | found | forced | | status |
+/// |---|---|---|---|---|---|
+/// | disabled | – | – | – | – | Disabled |
+/// | enabled | disabled | – | – | – | Inactive |
+/// | enabled | enabled | Stopped | – | – | Stopped |
+/// | enabled | enabled | any other | Online, Degraded | – | what was forced |
+/// | enabled | enabled | any other | – | always serve | Unmonitored |
+/// | enabled | enabled | Online, Degraded, CheckingEndpoint | – | – | what was found |
 pub fn endpoint_status(
     endpoint_enabled: bool,
     profile_enabled: bool,
     always_serve: bool,
+    forced: Option<Judgement>,
     found: EndpointStatus,
 ) -> EndpointStatus {
-    match (endpoint_enabled, profile_enabled, found, always_serve) {
+    match (endpoint_enabled, profile_enabled, found, forced, always_serve) {
         (false, ..) => EndpointStatus::Disabled,
         (_, false, ..) => EndpointStatus::Inactive,
-        (_, _, EndpointStatus::Stopped, _) => EndpointStatus::Stopped,
+        (_, _, EndpointStatus::Stopped, ..) => EndpointStatus::Stopped,
+        (_, _, _, Some(forced), _) => EndpointStatus::by(Some(forced)),
         (.., true) => EndpointStatus::Unmonitored,
-        (_, _, found, false) => found,
+        (_, _, found, None, false) => found,
     }
 }
 
@@ -198,17 +213,35 @@ mod tests {
         use EndpointStatus::{CheckingEndpoint, Degraded, Disabled, Inactive, Online, Stopped, Unmonitored};
         for found in [Online, Degraded, CheckingEndpoint, Stopped] {
             for flag in [false, true] {
-                for other in [false, true] {
-                    assert_eq!(endpoint_status(false, flag, other, found), Disabled);
+                for forced in [None, Some(Judgement::Online), Some(Judgement::Degraded)] {
+                    for other in [false, true] {
+                        assert_eq!(endpoint_status(false, flag, other, forced, found), Disabled);
+                    }
+                    assert_eq!(endpoint_status(true, false, flag, forced, found), Inactive);
                 }
-                assert_eq!(endpoint_status(true, false, flag, found), Inactive);
             }
-            let always_served = endpoint_status(true, true, true, found);
+            let always_served = endpoint_status(true, true, true, None, found);
             assert_eq!(always_served, if found == Stopped { Stopped } else { Unmonitored });
-            assert_eq!(endpoint_status(true, true, false, found), found);
+            assert_eq!(endpoint_status(true, true, false, None, found), found);
         }
         let conclusions = [None, Some(Judgement::Online), Some(Judgement::Degraded)];
         assert_eq!(conclusions.map(EndpointStatus::by), [CheckingEndpoint, Online, Degraded]);
+    }
+
+    #[test]
+    fn sta_13_what_is_forced_stands_over_what_was_found_but_what_is_out_stays_out() {
+        use EndpointStatus::{CheckingEndpoint, Degraded, Online, Stopped};
+        for (kind, expected) in [(OverrideKind::ForceUp, Online), (OverrideKind::ForceDown, Degraded)] {
+            let status =
+                |always, found| endpoint_status(true, true, always, Judgement::forced_by(kind), found);
+            for always in [false, true] {
+                for found in [Online, Degraded, CheckingEndpoint] {
+                    assert_eq!(status(always, found), expected, "{kind:?} over {found:?}");
+                }
+                assert_eq!(status(always, Stopped), Stopped);
+            }
+        }
+        assert_eq!(Judgement::forced_by(OverrideKind::Drain), None, "a drain leaves the status alone");
     }
 
     /// The rows of STA-9 as they stand in the specification, one after the other.

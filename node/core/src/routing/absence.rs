@@ -4,7 +4,7 @@ use crate::health::EndpointStatus;
 use crate::model::RecordType;
 use crate::state::{Plan, PlannedEndpoint, Statuses};
 
-/// Why a profile has nobody to answer with; of the first five the first row that applies (RTE-4).
+/// Why a profile has nobody to answer with; of the first six the first row that applies (RTE-4).
 ///
 /// | profile | endpoints | absence | the profile's name |
 /// |---|---|---|---|
@@ -12,6 +12,7 @@ use crate::state::{Plan, PlannedEndpoint, Statuses};
 /// | enabled | none | NoEndpoint | does not exist by it |
 /// | enabled | all Disabled | AllDisabled | does not exist by it |
 /// | enabled | all Disabled or Stopped | OnlyStopped | exists, without data |
+/// | enabled | all Disabled, Stopped or drained | Drained | exists, without data |
 /// | enabled | others, but none that can answer the type | Type | exists, without data of that type |
 /// | enabled | none that this client belongs to | Unmapped | exists, without data for this client |
 /// | enabled | the one that this client belongs to cannot answer | Asked | exists, without data for this client |
@@ -28,6 +29,8 @@ pub enum Absence {
     AllDisabled,
     /// Only Stopped endpoints are left beside the Disabled ones.
     OnlyStopped,
+    /// Whoever is left beside the Disabled and Stopped ones is drained (STA-13).
+    Drained,
     /// None of the endpoints that could serve can answer the type.
     Type,
     /// No endpoint has the client's place or subnet, and none stands for all the others.
@@ -54,6 +57,7 @@ impl Absence {
         let all = |expected: &[EndpointStatus]| {
             plan.endpoints.iter().all(|planned| expected.contains(&statuses.get(planned.endpoint.id)))
         };
+        let is_out = |planned: &PlannedEndpoint| statuses.get(planned.endpoint.id).is_out();
         if !plan.profile.enabled {
             Self::ProfileDisabled
         } else if plan.endpoints.is_empty() {
@@ -62,6 +66,8 @@ impl Absence {
             Self::AllDisabled
         } else if all(&[EndpointStatus::Disabled, EndpointStatus::Stopped]) {
             Self::OnlyStopped
+        } else if plan.endpoints.iter().all(|planned| is_out(planned) || planned.is_drained()) {
+            Self::Drained
         } else {
             Self::Type
         }
@@ -80,6 +86,9 @@ impl Absence {
             Self::NoEndpoint => format!("profile '{profile}' has no endpoint"),
             Self::AllDisabled => format!("every endpoint of profile '{profile}' is disabled"),
             Self::OnlyStopped => format!("every enabled endpoint of profile '{profile}' is stopped"),
+            Self::Drained => {
+                format!("every endpoint of profile '{profile}' that is enabled is drained or stopped")
+            }
             Self::Type => format!("no available endpoint of profile '{profile}' can answer {record_type}"),
             Self::Unmapped => format!("no endpoint of profile '{profile}' is meant for this client"),
             Self::Asked(position) => {

@@ -12,7 +12,7 @@
 //! | Stopped, or unable to answer the type | nobody: A and AAAA must not lead to different places |
 //! | any other | that endpoint |
 //!
-//! Disabled endpoints have no places and no subnets: [`crate::state::Plan`] leaves them out.
+//! Disabled and drained endpoints have no places and no subnets: [`crate::state::Plan`] leaves them out.
 
 use super::elsewhere::elsewhere;
 use super::question::{Question, Ruling};
@@ -42,9 +42,12 @@ pub(super) fn choose(question: &Question<'_>) -> Ruling {
 fn settle(question: &Question<'_>, asked: usize) -> Result<Chosen, Absence> {
     match question.pool.standing(asked) {
         Standing::In | Standing::BestEffort | Standing::Degraded => Ok(Chosen::one(asked)),
-        Standing::Disabled | Standing::Inactive | Standing::Stopped | Standing::Type | Standing::Passed => {
-            Err(Absence::Asked(asked))
-        }
+        Standing::Disabled
+        | Standing::Inactive
+        | Standing::Drained
+        | Standing::Stopped
+        | Standing::Type
+        | Standing::Passed => Err(Absence::Asked(asked)),
     }
 }
 

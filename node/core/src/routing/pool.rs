@@ -43,6 +43,8 @@ pub enum Standing {
     Disabled,
     /// Out: its profile is switched off.
     Inactive,
+    /// Out: drained by an operator.
+    Drained,
     /// Out: stopped by what it stands for.
     Stopped,
     /// Out: it cannot answer the type that is asked for.
@@ -71,7 +73,7 @@ pub struct Pool<'a> {
 impl<'a> Pool<'a> {
     /// The pool of `plan` for `record_type`, as if `passed` were not there; the first row that applies (RTE-3).
     ///
-    /// | other endpoints that can answer the type | kind |
+    /// | other endpoints that can answer the type and are not drained | kind |
     /// |---|---|
     /// | any Online, CheckingEndpoint or Unmonitored | Healthy: those |
     /// | any Degraded | BestEffort: all the Degraded ones |
@@ -81,7 +83,7 @@ impl<'a> Pool<'a> {
         let statuses = statuses.near(first);
         let mut kind = PoolKind::Empty;
         for (position, planned) in plan.endpoints.iter().enumerate() {
-            if passed.contains(position) || !planned.serves.fits(record_type) {
+            if passed.contains(position) || !planned.serves.fits(record_type) || planned.is_drained() {
                 continue;
             }
             match statuses.get(planned.endpoint.id) {
@@ -117,6 +119,7 @@ impl<'a> Pool<'a> {
     /// | status | can answer the type | pool | standing |
     /// |---|---|---|---|
     /// | Disabled, Inactive, Stopped | – | – | out, by that status |
+    /// | any other, but drained | – | – | out, drained |
     /// | any other | no | – | out, by type |
     /// | any other | yes, but its child has nobody | – | out, passed over |
     /// | Online, CheckingEndpoint, Unmonitored | yes | Healthy | in |
@@ -128,6 +131,7 @@ impl<'a> Pool<'a> {
             EndpointStatus::Disabled => Standing::Disabled,
             EndpointStatus::Inactive => Standing::Inactive,
             EndpointStatus::Stopped => Standing::Stopped,
+            _ if planned.is_drained() => Standing::Drained,
             _ if !planned.serves.fits(self.record_type) => Standing::Type,
             _ if self.passed.contains(position) => Standing::Passed,
             EndpointStatus::Online | EndpointStatus::CheckingEndpoint | EndpointStatus::Unmonitored => {
@@ -143,6 +147,9 @@ impl<'a> Pool<'a> {
         let record_type = self.record_type;
         let planned = &self.plan.endpoints[position];
         match (self.standing(position), self.status(position)) {
+            (Standing::In, status) if planned.overridden.is_some() => {
+                format!("in: {}, forced by an operator", status.as_str())
+            }
             (Standing::In, EndpointStatus::CheckingEndpoint) => {
                 "in: CheckingEndpoint, which counts as available until something is known".to_owned()
             }
@@ -150,6 +157,9 @@ impl<'a> Pool<'a> {
             (Standing::In, status) => format!("in: {}", status.as_str()),
             (Standing::BestEffort, _) => {
                 format!("in: Degraded, but no healthier endpoint can answer {record_type} (best effort)")
+            }
+            (Standing::Drained, status) => {
+                format!("out: drained by an operator, whatever its status ({})", status.as_str())
             }
             (Standing::Degraded, _) => match self.members().count() {
                 1 => "out: Degraded, and 1 healthier endpoint is in the pool".to_owned(),
@@ -194,7 +204,8 @@ fn stopped(kind: &EndpointKind) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::plan;
+    use crate::fixture::{overridden, plan};
+    use crate::model::OverrideKind;
     use EndpointStatus::{CheckingEndpoint, Degraded, Disabled, Inactive, Online, Stopped, Unmonitored};
 
     fn pool_of(statuses: &[(&str, EndpointStatus)], record_type: RecordType) -> (PoolKind, Vec<Standing>) {
@@ -268,6 +279,37 @@ mod tests {
         for record_type in [RecordType::A, RecordType::AAAA, RecordType::CNAME, RecordType(16)] {
             assert_eq!(pool_of(&[("a.example.net", Online)], record_type).0, PoolKind::Healthy);
         }
+    }
+
+    #[test]
+    fn sta_13_whoever_is_drained_is_in_no_pool_and_is_told_of() {
+        let statuses = [
+            ("192.0.2.1", Online),
+            ("192.0.2.2", Degraded),
+            ("192.0.2.3", Unmonitored),
+            ("192.0.2.4", Stopped),
+        ];
+        let kinds = |drained: &[usize]| {
+            let (mut plan, statuses) = plan(&statuses);
+            drained
+                .iter()
+                .for_each(|at| plan.endpoints[*at].overridden = Some(overridden(OverrideKind::Drain)));
+            let pool = Pool::of(&plan, &statuses, RecordType::A, Passed::default());
+            (pool.kind(), pool.members().map(|(position, _)| position).collect::<Vec<_>>())
+        };
+        assert_eq!(kinds(&[]), (PoolKind::Healthy, vec![0, 2]));
+        assert_eq!(kinds(&[0]), (PoolKind::Healthy, vec![2]));
+        assert_eq!(kinds(&[0, 2]), (PoolKind::BestEffort, vec![1]), "not in the way of the best effort");
+        assert_eq!(kinds(&[0, 1, 2, 3]), (PoolKind::Empty, vec![]), "nor in it");
+
+        let (mut plan, statuses) = plan(&statuses);
+        for (endpoint, kind) in plan.endpoints.iter_mut().zip([OverrideKind::Drain, OverrideKind::ForceUp]) {
+            endpoint.overridden = Some(overridden(kind));
+        }
+        plan.endpoints[3].overridden = Some(overridden(OverrideKind::Drain));
+        let pool = Pool::of(&plan, &statuses, RecordType::A, Passed::default());
+        assert_eq!(pool.reason(0), "out: drained by an operator, whatever its status (Online)");
+        assert_eq!(pool.standing(3), Standing::Stopped, "it is out already");
     }
 
     #[test]

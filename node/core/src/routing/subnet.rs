@@ -1,7 +1,7 @@
 //! The method `subnet` (RTE-10): the endpoint whose range holds the client.
 //!
-//! The owner is the endpoint that has the client's range, the fallback the one without ranges. Disabled endpoints have
-//! no ranges: [`crate::state::Plan`] leaves them out.
+//! The owner is the endpoint that has the client's range, the fallback the one without ranges. Disabled and drained
+//! endpoints are neither: [`crate::state::Plan`] leaves their ranges out.
 //!
 //! | owner | fallback | answer |
 //! |---|---|---|
@@ -51,17 +51,19 @@ fn settle(question: &Question<'_>, owner: Option<usize>) -> Result<Chosen, Absen
     match pool.standing(owner) {
         Standing::In | Standing::BestEffort => one(owner),
         Standing::Degraded => one(stands_by(false).unwrap_or(owner)),
-        Standing::Stopped | Standing::Inactive | Standing::Disabled => {
+        Standing::Stopped | Standing::Inactive | Standing::Disabled | Standing::Drained => {
             stands_by(true).map_or_else(|| nobody(Absence::Asked(owner)), one)
         }
         Standing::Type | Standing::Passed => Err(Absence::Asked(owner)),
     }
 }
 
-/// The enabled endpoint without ranges; there is at most one (SET-16).
+/// The enabled endpoint without ranges that is not drained; there is at most one (SET-16).
 fn fallback(question: &Question<'_>) -> Option<usize> {
     let is_fallback = |position: &usize| {
-        question.plan.endpoints[*position].endpoint.subnets.is_empty()
+        let planned = &question.plan.endpoints[*position];
+        planned.endpoint.subnets.is_empty()
+            && !planned.is_drained()
             && question.pool.status(*position) != EndpointStatus::Disabled
     };
     (0..question.plan.endpoints.len()).find(is_fallback)

@@ -12,12 +12,13 @@ use std::sync::Arc;
 use crate::answer::{Answer, Query, Rcode};
 use crate::explain::{Explanation, explain};
 use crate::fixture::{
-    add_profile, edit_profile, example_state, located, place, query, set_learned, set_region, set_row, span,
-    view,
+    add_profile, edit_profile, example_state, located, overridden, place, query, set_learned, set_region,
+    set_row, span, view,
 };
 use crate::health::EndpointStatus;
 use crate::model::{
-    Caseless, Child, Endpoint, EndpointKind, Network, Place, ProfileId, RecordType, Revision, Routing,
+    Caseless, Child, Endpoint, EndpointKind, Network, OverrideKind, Place, ProfileId, RecordType, Revision,
+    Routing,
 };
 use crate::state::{State, View};
 

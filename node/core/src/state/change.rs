@@ -62,6 +62,13 @@ pub enum Rejection {
         /// The revision that the object has.
         current: Revision,
     },
+    /// The drain would leave profiles without an endpoint to answer with, and its author has not said that this is meant
+    /// (STA-13).
+    #[error("nobody would be left to answer for {}: each endpoint of it would be disabled, stopped or drained", .profiles.join(", "))]
+    LastEndpoint {
+        /// These profiles, named.
+        profiles: Vec<String>,
+    },
     /// Other objects depend on it.
     #[error("the {noun} '{name}' is in use by {}", .by.join(", "))]
     InUse {

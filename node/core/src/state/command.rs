@@ -7,8 +7,8 @@ use super::{CookieSecret, LatencyRowDraft};
 use crate::geo::GeoDigest;
 use crate::health::Outcome;
 use crate::model::{
-    AgentRun, Caseless, EndpointId, EndpointPatch, LogIndex, MemberId, Name, Network, ProfilePatch,
-    RecordType, Region, Revision, ServicePatch, Timestamp, ZonePatch,
+    AgentRun, Caseless, EndpointId, EndpointPatch, LogIndex, MemberId, Name, Network, OverrideKind,
+    ProfilePatch, RecordType, Region, Revision, ServicePatch, Timestamp, ZonePatch,
 };
 
 /// Marks one wish of one client, so that a retry is carried out once (CLI-4).
@@ -127,6 +127,31 @@ pub enum Action {
         name: String,
         /// Refused unless the profile is at this revision.
         if_revision: Option<Revision>,
+    },
+    /// An operator's override on every endpoint that the pattern stands for, in the place of any that it has (STA-13).
+    OverrideEndpoints {
+        /// Which endpoints, as [`crate::model::EndpointPattern`] reads it.
+        pattern: String,
+        /// What it does.
+        kind: OverrideKind,
+        /// Why.
+        reason: String,
+        /// How long it is to last, in milliseconds; `None`: until it is lifted.
+        span_ms: Option<u64>,
+        /// May it drain the last endpoint of a profile?
+        even_last: bool,
+    },
+    /// The end of the overrides on every endpoint that the pattern stands for.
+    LiftOverrides {
+        /// Which endpoints.
+        pattern: String,
+        /// Why.
+        reason: String,
+    },
+    /// The time of overrides is up: proposed by the leader's timers.
+    EndOverrides {
+        /// Their endpoints and their own revisions; one that has ended meanwhile, or been replaced, is passed over.
+        ended: Vec<(EndpointId, Revision)>,
     },
     /// Static records of a name and type, new or in place of those that there are (DNS-17).
     SetRecords {

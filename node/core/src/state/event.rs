@@ -1,7 +1,7 @@
 //! A status change as operators see it (STA-12).
 
 use crate::health::{EndpointStatus, Outcome, ProfileStatus, RegionalVerdict};
-use crate::model::{Caseless, EndpointId, LogIndex, ProfileId, Revision, Timestamp};
+use crate::model::{Caseless, EndpointId, LogIndex, OverrideKind, ProfileId, Revision, Timestamp};
 
 /// The same on every member: the state's counter at the change, and which of its events it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,6 +80,19 @@ pub enum EventCause {
         /// Who said so.
         author: String,
     },
+    /// An operator's override began or ended; the status before and after may be alike (STA-13).
+    Override {
+        /// Which of the two, and how.
+        act: OverrideAct,
+        /// What it does.
+        kind: OverrideKind,
+        /// Who made it, or lifted it.
+        author: String,
+        /// Why, in the words of that author.
+        reason: String,
+        /// When it is to end, or was; `None` if it stays, or stayed, until it is lifted.
+        ends: Option<Timestamp>,
+    },
     /// The endpoints of the profile that the nested endpoint stands for changed.
     Child {
         /// The profile.
@@ -87,7 +100,18 @@ pub enum EventCause {
     },
 }
 
-/// One status change.
+/// What became of an override.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverrideAct {
+    /// An operator made it, perhaps in the place of another.
+    Made,
+    /// An operator lifted it.
+    Lifted,
+    /// Its time was up.
+    Ended,
+}
+
+/// One status change, or the beginning or end of an override.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Its identity.
@@ -102,7 +126,7 @@ pub struct Event {
     pub profile_name: Caseless,
     /// What changed.
     pub subject: Subject,
-    /// The status before; `None` for a subject that is new.
+    /// The status before, the same as afterwards where an override left it alone; `None` for a subject that is new.
     pub from: Option<EventStatus>,
     /// The status afterwards.
     pub to: EventStatus,

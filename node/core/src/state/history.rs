@@ -14,8 +14,8 @@ use super::{Change, LatencyRow, PlaceOverride, ProfileHealth, State};
 use crate::geo::GeoDigest;
 use crate::health::EndpointHealth;
 use crate::model::{
-    Agent, Caseless, Endpoint, EndpointId, Header, LogIndex, Name, Network, Profile, ProfileId, RecordSet,
-    RecordType, Region, Revision, Service, Timestamp, Zone,
+    Agent, Caseless, Endpoint, EndpointId, Header, LogIndex, Name, Network, Override, Profile, ProfileId,
+    RecordSet, RecordType, Region, Revision, Service, Timestamp, Zone,
 };
 
 /// What a command replaced: the object as it was, or that there was none.
@@ -41,6 +41,8 @@ pub enum Replaced {
     LatencyRow(Network, Option<Arc<LatencyRow>>),
     /// The choice of the geo table.
     GeoTable(Option<GeoDigest>, Revision),
+    /// What an operator put over what probes find of an endpoint.
+    Override(EndpointId, Option<Arc<Override>>),
     /// An override of the geo table.
     GeoOverride(Network, Option<PlaceOverride>),
 }
@@ -82,6 +84,7 @@ impl Replaced {
                     let addresses = health.flattened.as_ref().map_or(0, |known| known.addresses().len());
                     health.tallies.len() * OBJECT + addresses * PLACE
                 }
+                Self::Override(_, Some(overridden)) => overridden.author.len() + overridden.reason.len(),
                 Self::LatencyRow(_, Some(row)) => row.latencies.len() * LATENCY,
                 _ => 0,
             }
@@ -219,6 +222,7 @@ impl State {
             Replaced::Service(name, before) => put(&mut self.services, name, before),
             Replaced::Region(name, before) => put(&mut self.regions, name, before),
             Replaced::Agent(name, before) => put(&mut self.agents, name, before),
+            Replaced::Override(id, before) => put(&mut self.overrides, id, before),
             Replaced::LatencyRow(_, Some(before)) => {
                 self.latency.insert((**before).clone());
             }

@@ -24,7 +24,7 @@ pub use apply::{apply, suppose_down};
 pub use change::{Applied, Change, Rejection, Reply, Warning};
 pub use command::{Action, Command, CommandId, Context, FoundAddresses, ReportedOutcome};
 pub use cookies::{CookieSecret, CookieSecrets};
-pub use event::{Event, EventCause, EventId, EventStatus, Subject};
+pub use event::{Event, EventCause, EventId, EventStatus, OverrideAct, Subject};
 pub use geography::{Geography, PlaceOverride};
 pub use health_tree::HealthTree;
 pub use history::{Forgotten, History, Past, Replaced};

@@ -6,7 +6,8 @@ use super::{Serves, View};
 use crate::geo::RangeMap;
 use crate::health::EndpointStatus;
 use crate::model::{
-    Caseless, Distances, Endpoint, Flattened, Place, Profile, ProfileId, RecordType, Routing, Target,
+    Caseless, Distances, Endpoint, Flattened, Override, Place, Profile, ProfileId, RecordType, Routing,
+    Target,
 };
 
 /// A profile with what its endpoints stand for. Stays the same when probes turn a status, unless that is or was one that is
@@ -17,7 +18,7 @@ pub struct Plan {
     pub profile: Arc<Profile>,
     /// Its endpoints in order, each with what the pool depends on beside its status.
     pub endpoints: Vec<PlannedEndpoint>,
-    /// Whose the clients' networks are, by the endpoints' positions; without Disabled ones, and empty under methods that do
+    /// Whose the clients' networks are, by the endpoints' positions; without Disabled and drained ones, and empty under methods that do
     /// not look at networks (RTE-10, RTE-11).
     pub subnets: RangeMap<usize>,
     /// Whose each place is, by its index; empty but under `geographic` (RTE-8).
@@ -39,6 +40,8 @@ pub struct PlannedEndpoint {
     pub flattened: Option<Arc<Flattened>>,
     /// The profile that is asked in its place; `None` unless it is nested.
     pub child: Option<ProfileId>,
+    /// What an operator put over what probes find of it (STA-13).
+    pub overridden: Option<Arc<Override>>,
     /// Which types it can answer.
     pub serves: Serves,
     /// The region in which it lives, its own or its service's.
@@ -48,6 +51,11 @@ pub struct PlannedEndpoint {
 }
 
 impl PlannedEndpoint {
+    /// Is it kept out of every pool (STA-13)?
+    pub fn is_drained(&self) -> bool {
+        self.overridden.as_ref().is_some_and(|overridden| overridden.is_drain())
+    }
+
     /// What it answers `record_type` with, in this order: its target, or the addresses of that; nothing if it is nested.
     pub fn answers(&self, record_type: RecordType) -> impl Iterator<Item = &Target> {
         let own = self.target.as_ref().filter(|_| !self.is_flattened);
@@ -72,6 +80,7 @@ impl Plan {
             PlannedEndpoint {
                 target: resolved.target.cloned(),
                 child,
+                overridden: state.overrides.get(&endpoint.id).cloned(),
                 serves: match resolved.target {
                     Some(_) if is_flattened => Serves::flattened(flattened.as_deref()),
                     Some(target) => Serves::of(target),
@@ -89,19 +98,20 @@ impl Plan {
         };
         let endpoints: Vec<PlannedEndpoint> = profile.endpoints.iter().map(planned).collect();
         let status = |planned: &PlannedEndpoint| view.statuses.get(planned.endpoint.id);
-        let enabled: Vec<(usize, &PlannedEndpoint)> = endpoints
+        let is_enabled = |planned: &PlannedEndpoint| status(planned) != EndpointStatus::Disabled;
+        let matched: Vec<(usize, &PlannedEndpoint)> = endpoints
             .iter()
             .enumerate()
-            .filter(|(_, planned)| status(planned) != EndpointStatus::Disabled)
+            .filter(|(_, planned)| is_enabled(planned) && !planned.is_drained())
             .collect();
         let subnets = match profile.routing {
-            Routing::Performance | Routing::Geographic | Routing::Subnet => subnets(&enabled),
+            Routing::Performance | Routing::Geographic | Routing::Subnet => subnets(&matched),
             Routing::Priority | Routing::Weighted | Routing::Multivalue => RangeMap::default(),
         };
-        let places = if profile.routing == Routing::Geographic { places(&enabled) } else { Box::default() };
-        let may_serve = endpoints.iter().filter(|planned| !status(planned).is_out());
+        let places = if profile.routing == Routing::Geographic { places(&matched) } else { Box::default() };
+        let may_serve = endpoints.iter().filter(|planned| !status(planned).is_out() && !planned.is_drained());
         let serves = may_serve.fold(Serves::default(), |all, planned| all.or(planned.serves));
-        let exists = profile.enabled && !enabled.is_empty();
+        let exists = profile.enabled && endpoints.iter().any(is_enabled);
         Self { profile: profile.clone(), subnets, places, serves, exists, endpoints }
     }
 
@@ -111,7 +121,7 @@ impl Plan {
         self.places.get(place.index()).copied().flatten().map(usize::from)
     }
 
-    /// What the endpoints can answer together that are not out.
+    /// What the endpoints can answer together that are neither out nor drained.
     pub fn serves(&self) -> Serves {
         self.serves
     }
@@ -122,15 +132,15 @@ impl Plan {
     }
 }
 
-fn subnets(enabled: &[(usize, &PlannedEndpoint)]) -> RangeMap<usize> {
-    RangeMap::new(enabled.iter().flat_map(|(position, planned)| {
+fn subnets(matched: &[(usize, &PlannedEndpoint)]) -> RangeMap<usize> {
+    RangeMap::new(matched.iter().flat_map(|(position, planned)| {
         planned.endpoint.subnets.iter().map(move |subnet| (*subnet, *position))
     }))
 }
 
-fn places(enabled: &[(usize, &PlannedEndpoint)]) -> Box<[Option<u8>]> {
+fn places(matched: &[(usize, &PlannedEndpoint)]) -> Box<[Option<u8>]> {
     let mut own = vec![None; Place::COUNT];
-    for (position, planned) in enabled {
+    for (position, planned) in matched {
         for place in &planned.endpoint.geo {
             own[place.index()] = u8::try_from(*position).ok();
         }

@@ -11,8 +11,8 @@ use super::{
 use crate::geo::CloudRegion;
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
 use crate::model::{
-    Agent, Caseless, Name, Point, Profile, ProfileId, RecordKey, RecordSet, Region, Revision, Service,
-    Timestamp, Zone,
+    Agent, Caseless, EndpointId, Name, Override, Point, Profile, ProfileId, RecordKey, RecordSet, Region,
+    Revision, Service, Timestamp, Zone,
 };
 
 /// A profile's status and since when.
@@ -79,6 +79,8 @@ pub struct State {
     pub agents: OrdMap<Caseless, Arc<Agent>>,
     /// Health by endpoint, one entry for each endpoint of each profile; and each profile's status.
     pub health: HealthTree,
+    /// What operators put over what probes find, by endpoint (STA-13).
+    pub overrides: OrdMap<EndpointId, Arc<Override>>,
     /// What commands of the last days replaced.
     pub history: History,
     /// The latest [`State::EVENTS_MAX`] events.

@@ -3,9 +3,10 @@
 
 use super::State;
 use crate::health::{
-    Availability, ByFamily, Check, EndpointStatus, Judgement, endpoint_status, nested_status,
+    Availability, ByFamily, Check, EndpointStatus, Judgement, endpoint_status, nested_forced_up,
+    nested_status,
 };
-use crate::model::{Endpoint, EndpointKind, Name, Profile, Resolved, Target};
+use crate::model::{Endpoint, EndpointId, EndpointKind, Name, Profile, Resolved, Target};
 
 impl State {
     /// The target and the region of `endpoint`: its own, or its service's.
@@ -54,12 +55,25 @@ impl State {
         self.is_probed(profile, endpoint).then(|| Check::of(profile, endpoint, target))
     }
 
-    /// How many endpoints of `profile` are available (STA-10). Looks one level down: nested endpoints have their own
+    /// What an operator's override forces on the endpoint, if one does (STA-13).
+    fn forced(&self, id: EndpointId) -> Option<Judgement> {
+        Judgement::forced_by(self.overrides.get(&id)?.kind)
+    }
+
+    /// Is the endpoint kept out of every pool (STA-13)?
+    pub fn is_drained(&self, id: EndpointId) -> bool {
+        self.overrides.get(&id).is_some_and(|overridden| overridden.is_drain())
+    }
+
+    /// How many endpoints of `profile` are available (STA-10), drained ones never. Looks one level down: nested endpoints have their own
     /// standing stored.
     pub fn availability(&self, profile: &Profile) -> Availability {
         let mut available = Availability::default();
         for endpoint in &profile.endpoints {
             let Some(health) = self.health.get(&endpoint.id) else { continue };
+            if self.is_drained(endpoint.id) {
+                continue;
+            }
             match self.resolve(endpoint).target {
                 Some(Target::Name(_)) if profile.flatten => {
                     available.add_flattened(health.status, health.flattened.as_deref());
@@ -72,25 +86,28 @@ impl State {
     }
 
     /// The status that follows for `endpoint`, which belongs to `profile`, from its settings and from what it stands
-    /// for (STA-8, STA-10): the probes' last conclusion, a service's word, or its child. A nested endpoint has a
-    /// standing in each family as well.
+    /// for (STA-8, STA-10): the probes' last conclusion, a service's word, or its child, and over these what is forced
+    /// (STA-13). A nested endpoint has a standing in each family as well.
     pub fn standing(
         &self,
         profile: &Profile,
         endpoint: &Endpoint,
         judgement: Option<Judgement>,
     ) -> (EndpointStatus, Option<ByFamily>) {
+        let forced = self.forced(endpoint.id);
         let (found, by_family) = match endpoint.child() {
             Some(child) => {
                 let below = self.profile(&child.profile).expect("a profile that is a child can't be deleted");
                 let status = self.health.status(below.id).expect("each profile has its status").status;
-                let (found, by_family) = nested_status(child, status, self.availability(below));
-                (found, Some(by_family))
+                let available = self.availability(below);
+                let (found, by_family) = nested_status(child, status, available);
+                (found, Some(if forced.is_some() { nested_forced_up(available) } else { by_family }))
             }
             None if self.is_running(endpoint) => (EndpointStatus::by(judgement), None),
             None => (EndpointStatus::Stopped, None),
         };
-        let status = endpoint_status(endpoint.enabled, profile.enabled, endpoint.always_serve, found);
-        (status, by_family.map(|by_family| if status == found { by_family } else { ByFamily::NOBODY }))
+        let status = endpoint_status(endpoint.enabled, profile.enabled, endpoint.always_serve, forced, found);
+        let is_nobody = status.is_out() || forced == Some(Judgement::Degraded);
+        (status, by_family.map(|by_family| if is_nobody { ByFamily::NOBODY } else { by_family }))
     }
 }

@@ -49,6 +49,40 @@ fn rte_8_health_is_ignored_and_the_others_are_not_asked() {
     );
 }
 
+/// STA-13: who is drained has no place and no range, as if disabled; but NODATA when it was the last.
+#[test]
+fn sta_13_geographic_and_subnet_look_past_whoever_is_drained() {
+    /// The same, but that the endpoints of these places are drained.
+    fn drained(view: &View, places: &[usize]) -> View {
+        let mut state = view.state.clone();
+        let profile = view.plan(query("web.example.com", RecordType::A).name.as_wire()).unwrap();
+        for place in places {
+            let id = profile.endpoints[*place].endpoint.id;
+            state.overrides.insert(id, overridden(OverrideKind::Drain));
+        }
+        located(state)
+    }
+    let view = geographic(Online, Online, Online);
+    for (places, expected) in
+        [(&[][..], "192.0.2.3"), (&[2], "192.0.2.2"), (&[2, 1], "192.0.2.1"), (&[0, 1, 2], "NODATA")]
+    {
+        assert_eq!(answer_for(&drained(&view, places), DE), expected, "{places:?}");
+    }
+    assert!(reasons_for(&drained(&view, &[2]), DE)[2].starts_with("out: drained by an operator"));
+
+    let view = subnets(Online, Some(Online));
+    for (places, expected) in
+        [(&[][..], "192.0.2.1"), (&[0], "192.0.2.3"), (&[2], "192.0.2.1"), (&[0, 2], "NODATA")]
+    {
+        assert_eq!(answer_for(&drained(&view, places), DE), expected, "{places:?}");
+    }
+    let whole = &[0, 1, 2][..];
+    assert_eq!(
+        decide_for(&drained(&view, whole), DE).reason,
+        "NODATA: every endpoint of profile 'web.example.com' that is enabled is drained or stopped"
+    );
+}
+
 #[test]
 fn rte_8_a_and_aaaa_never_lead_to_different_places() {
     let (state, _) = state_with(

@@ -3,8 +3,8 @@
 use super::records::Place;
 use super::step::Step;
 use super::{
-    agent, endpoint, flatten, geography, latency, learned, outcomes, profile, records, region, remember,
-    service, zone,
+    agent, endpoint, flatten, geography, latency, learned, outcomes, overrides, profile, records, region,
+    remember, service, zone,
 };
 use crate::model::Timestamp;
 use crate::state::{Action, Applied, Command, Context, CookieSecret, Rejection, State};
@@ -48,6 +48,15 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
         }
         Action::RemoveEndpoint { profile, name, if_revision } => {
             endpoint::remove(step, profile, name, *if_revision)
+        }
+        Action::OverrideEndpoints { pattern, kind, reason, span_ms, even_last } => {
+            let wish = overrides::Wish { kind: *kind, reason, span_ms: *span_ms, even_last: *even_last };
+            overrides::make(step, pattern, wish)
+        }
+        Action::LiftOverrides { pattern, reason } => overrides::lift(step, pattern, reason),
+        Action::EndOverrides { ended } => {
+            overrides::end(step, ended);
+            Ok(())
         }
         Action::SetRecords { zone, relative_name, record_type, ttl, data, if_revision } => {
             records::set(step, Place { zone, relative_name, record_type }, *ttl, data, *if_revision)

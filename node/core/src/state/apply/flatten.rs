@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::propagate::Occasion;
 use super::step::Step;
 use crate::model::{EndpointId, Flattened, Profile, ProfileId};
 use crate::state::{Change, FoundAddresses, Rejection};
@@ -18,7 +19,7 @@ pub(super) fn take_in(step: &mut Step<'_>, found: &[FoundAddresses]) -> Result<(
     }
     profiles.iter().for_each(|id| step.note(Change::Profile(*id)));
     // How many of them count over a family may be another number now.
-    step.ascend(&profiles, None);
+    step.ascend(&profiles, Occasion::Counts);
     Ok(())
 }
 

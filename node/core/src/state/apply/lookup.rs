@@ -6,8 +6,8 @@ use imbl::OrdMap;
 
 use crate::geo::CloudRegion;
 use crate::model::{
-    Agent, Caseless, Endpoint, Name, Profile, RecordSet, RecordType, Region, RelativeName, Revision, Service,
-    Zone, nearest, quote, shorten,
+    Agent, Caseless, Endpoint, EndpointId, EndpointPattern, Name, Profile, RecordSet, RecordType, Region,
+    RelativeName, Revision, Service, Zone, nearest, quote, shorten,
 };
 use crate::state::{KnownRegion, Rejection, State};
 
@@ -42,6 +42,45 @@ pub(super) fn endpoint<'a>(profile: &'a Profile, name: &str) -> Result<(usize, &
         let within = |name: &str| format!("{}/{}", profile.name, shorten(name));
         let hint = nearest(name, names).map(within);
         Rejection::NotFound { noun: "endpoint", name: within(name), hint }
+    })
+}
+
+/// Every endpoint that a pattern stands for, with its profile; one at least (STA-13).
+pub(super) fn matching(
+    state: &State,
+    pattern: &EndpointPattern,
+) -> Result<Vec<(Arc<Profile>, EndpointId)>, Rejection> {
+    let EndpointPattern { profile: wanted, endpoint } = pattern;
+    let profiles: Vec<Arc<Profile>> = match wanted.name() {
+        Some(name) => vec![profile(state, name.as_str())?],
+        None => state.profiles.values().filter(|profile| wanted.matches(&profile.name)).cloned().collect(),
+    };
+    let of = |profile: &Arc<Profile>| {
+        let matched = profile.endpoints.iter().filter(|candidate| endpoint.matches(&candidate.name));
+        matched.map(|endpoint| (profile.clone(), endpoint.id)).collect::<Vec<_>>()
+    };
+    let found: Vec<_> = profiles.iter().flat_map(of).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    if profiles.is_empty() {
+        let letters = wanted.letters();
+        return Err(Rejection::NotFound {
+            noun: "profile",
+            name: shorten(&wanted.to_string()),
+            hint: hint(&Caseless::new(&letters), &state.profile_ids),
+        });
+    }
+    let candidates = profiles
+        .iter()
+        .flat_map(|profile| profile.endpoints.iter().map(|endpoint| (&profile.name, endpoint.name.as_str())));
+    let candidates: Vec<_> = candidates.take(2 * HINT_REACH).collect();
+    let near = nearest(&endpoint.letters(), candidates.iter().map(|(_, name)| *name));
+    let near = near.and_then(|near| candidates.iter().find(|(_, name)| *name == near));
+    Err(Rejection::NotFound {
+        noun: "endpoint",
+        name: shorten(&format!("{wanted}/{endpoint}")),
+        hint: near.map(|(profile, endpoint)| format!("{profile}/{endpoint}")),
     })
 }
 

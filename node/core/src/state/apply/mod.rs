@@ -13,6 +13,7 @@ mod mapping;
 mod names;
 mod nesting;
 mod outcomes;
+mod overrides;
 mod profile;
 mod propagate;
 mod records;

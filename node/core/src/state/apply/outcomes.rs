@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::propagate::Occasion;
 use super::step::Step;
 use crate::health::{Patience, Tally};
 use crate::model::{Agent, AgentRun, Caseless};
@@ -43,7 +44,7 @@ fn count(step: &mut Step<'_>, agent: &Arc<Agent>, reported: &ReportedOutcome) ->
         let cause =
             |regions| EventCause::Outcome { agent: agent.name.clone(), outcome: reported.outcome, regions };
         if step.conclude(&profile, id, cause) {
-            step.ascend(&[profile.id].into(), None);
+            step.ascend(&[profile.id].into(), Occasion::Counts);
         }
     }
     Some(())

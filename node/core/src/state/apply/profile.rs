@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::endpoint::{Reading, read_endpoint};
 use super::lookup::{check_revision, name_some};
+use super::propagate::Occasion;
 use super::step::Step;
 use super::warn::{warn_of_parents, warn_of_profile};
 use super::{lookup, names};
@@ -121,7 +122,7 @@ pub(super) fn store(step: &mut Step<'_>, before: Option<&Profile>, mut after: Pr
     let id = after.id;
     put(step, before, after);
     let author = step.author.to_owned();
-    step.ascend(&[id].into(), Some(&EventCause::Configuration { author }));
+    step.ascend(&[id].into(), Occasion::Settings(&EventCause::Configuration { author }));
 }
 
 /// Puts `after` in the place of `before`, with its checks' revisions and with what follows for what is known of its

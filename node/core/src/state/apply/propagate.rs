@@ -1,12 +1,25 @@
 //! From what is known of an endpoint to its status and its profile's, and the events of their changes (STA-8 … STA-12).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::step::Step;
-use crate::health::{EndpointHealth, Judgement, RegionalVerdict, Tallies, judge, profile_status};
+use crate::health::{
+    EndpointHealth, EndpointStatus, Judgement, RegionalVerdict, Tallies, judge, profile_status,
+};
 use crate::model::{Caseless, Endpoint, EndpointId, Profile, ProfileId, Timestamp};
 use crate::state::{EventCause, EventStatus, ProfileHealth, Subject};
+
+/// What changed in the profiles from which statuses ascend.
+#[derive(Clone, Copy)]
+pub(super) enum Occasion<'a> {
+    /// Counts, or addresses: the statuses of their endpoints were changed already.
+    Counts,
+    /// Their settings or services, for this cause.
+    Settings(&'a EventCause),
+    /// The overrides of these endpoints.
+    Overrides(&'a BTreeMap<EndpointId, EventCause>),
+}
 
 impl Step<'_> {
     /// What a new or changed profile, or a changed service of one, means for what is known of its endpoints (STA-11).
@@ -22,6 +35,7 @@ impl Step<'_> {
         for gone in before.into_iter().flat_map(|before| &before.endpoints) {
             if after.endpoint_by_id(gone.id).is_none() {
                 self.state.health.remove(&gone.id);
+                self.set_override(gone.id, None);
             }
         }
         for endpoint in &after.endpoints {
@@ -37,16 +51,22 @@ impl Step<'_> {
 
     /// Puts the statuses in force that follow from what changed in the profiles of `touched`, in them and level by level
     /// above them (STA-10). No profile is looked at before all that may change below it have been, and none twice: a step
-    /// makes one event at most for each status (STA-12). `cause` is what changed the profiles' settings or services; if
-    /// there is none, the statuses of their endpoints were changed already.
-    pub(super) fn ascend(&mut self, touched: &BTreeSet<ProfileId>, cause: Option<&EventCause>) {
+    /// makes one event at most for each status (STA-12).
+    pub(super) fn ascend(&mut self, touched: &BTreeSet<ProfileId>, occasion: Occasion<'_>) {
         let mut changed = touched.clone();
         for id in self.state.references.upward(touched) {
             let profile = self.profile_by_id(id);
             let is_touched = touched.contains(&id);
-            let own_cause = cause.filter(|_| is_touched);
+            let own_cause = if let Occasion::Settings(cause) = occasion { Some(cause) } else { None };
+            let own_cause = own_cause.filter(|_| is_touched);
             let mut is_changed = is_touched;
             for endpoint in &profile.endpoints {
+                if let Occasion::Overrides(causes) = occasion
+                    && let Some(cause) = causes.get(&endpoint.id)
+                {
+                    self.tell_of_override(&profile, endpoint, cause.clone());
+                    continue;
+                }
                 let child = endpoint.child().map(|child| &child.profile);
                 let is_below = |child: &&Caseless| {
                     self.state.profile_ids.get(*child).is_some_and(|child| changed.contains(child))
@@ -74,6 +94,7 @@ impl Step<'_> {
     pub(super) fn drop_health(&mut self, profile: &Profile) {
         for endpoint in &profile.endpoints {
             self.state.health.remove(&endpoint.id);
+            self.set_override(endpoint.id, None);
         }
         self.state.health.set_status(profile.id, None);
         self.mark_changed();
@@ -112,7 +133,7 @@ impl Step<'_> {
                 profiles.insert(profile.id);
             }
         }
-        self.ascend(&profiles, None);
+        self.ascend(&profiles, Occasion::Counts);
     }
 
     /// Takes one agent's count of an endpoint away; returns the endpoint's profile if there was one.
@@ -180,28 +201,55 @@ impl Step<'_> {
         endpoint: &Endpoint,
         cause: impl FnOnce() -> EventCause,
     ) -> bool {
+        let Some((before, status)) = self.put_standing(profile, endpoint) else { return false };
+        if before != status {
+            self.record_endpoint_event(profile, endpoint, (before, status), cause());
+        }
+        true
+    }
+
+    /// The same for an endpoint whose override began or ended, of which there is an event in any case (STA-13).
+    fn tell_of_override(&mut self, profile: &Profile, endpoint: &Endpoint, cause: EventCause) {
+        let Some(health) = self.state.health.get(&endpoint.id) else { return };
+        let same = (health.status, health.status);
+        let statuses = self.put_standing(profile, endpoint).unwrap_or(same);
+        self.record_endpoint_event(profile, endpoint, statuses, cause);
+    }
+
+    /// Stores the endpoint's status and standing in each family, if either is another; the status before and afterwards.
+    fn put_standing(
+        &mut self,
+        profile: &Profile,
+        endpoint: &Endpoint,
+    ) -> Option<(EndpointStatus, EndpointStatus)> {
         let context = self.context;
-        let Some(health) = self.state.health.get(&endpoint.id) else { return false };
+        let health = self.state.health.get(&endpoint.id)?;
         let (before, by_family_before) = (health.status, health.by_family);
         let (status, by_family) = self.state.standing(profile, endpoint, health.judgement);
         if (before, by_family_before) == (status, by_family) {
-            return false;
+            return None;
         }
-        if let Some(health) = self.health_mut(endpoint.id) {
-            health.by_family = by_family;
-            if before != status {
-                health.status = status;
-                health.since = context.at;
-                health.since_index = context.index;
-            }
+        let health = self.health_mut(endpoint.id)?;
+        health.by_family = by_family;
+        if before != status {
+            health.status = status;
+            health.since = context.at;
+            health.since_index = context.index;
         }
         self.note_health(profile.id);
-        if before != status {
-            let subject = Subject::Endpoint { id: endpoint.id, name: endpoint.name.clone() };
-            let (from, to) = (EventStatus::Endpoint(before), EventStatus::Endpoint(status));
-            self.record_event(profile, subject, from, to, cause());
-        }
-        true
+        Some((before, status))
+    }
+
+    fn record_endpoint_event(
+        &mut self,
+        profile: &Profile,
+        endpoint: &Endpoint,
+        (before, after): (EndpointStatus, EndpointStatus),
+        cause: EventCause,
+    ) {
+        let subject = Subject::Endpoint { id: endpoint.id, name: endpoint.name.clone() };
+        let (from, to) = (EventStatus::Endpoint(before), EventStatus::Endpoint(after));
+        self.record_event(profile, subject, from, to, cause);
     }
 
     /// A new endpoint has a status but no event: nothing changed.

@@ -6,6 +6,7 @@ use super::endpoint::{read_location, read_target};
 use super::lookup;
 use super::lookup::{check_revision, name_some};
 use super::profile::put;
+use super::propagate::Occasion;
 use super::step::Step;
 use super::warn::warn_of_target;
 use crate::model::{
@@ -112,7 +113,7 @@ fn store(
     for user in &users {
         put(step, Some(user), Profile::clone(user));
     }
-    step.ascend(&users.iter().map(|user| user.id).collect(), Some(&cause));
+    step.ascend(&users.iter().map(|user| user.id).collect(), Occasion::Settings(&cause));
     Ok(())
 }
 

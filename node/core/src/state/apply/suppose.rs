@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::propagate::Occasion;
 use super::step::Step;
 use crate::health::{Judgement, Tallies, Tally, Verdict};
 use crate::model::EndpointId;
@@ -24,7 +25,7 @@ pub fn suppose_down(state: &State, context: Context, endpoints: &[EndpointId]) -
             touched.insert(profile.id);
         }
     }
-    step.ascend(&touched, None);
+    step.ascend(&touched, Occasion::Counts);
     step.close(Ok(()))
 }
 

@@ -7,6 +7,7 @@ mod health;
 mod invariants;
 mod latency;
 mod nesting;
+mod overrides;
 mod random;
 mod records;
 mod regions;

@@ -7,7 +7,7 @@ use crate::health::{judge, profile_status, regional_verdicts};
 use crate::model::{
     Caseless, RecordType, Timestamp, Violations, validate_profile, validate_record_set, validate_zone,
 };
-use crate::state::{Action, Applied, Change, Command, State, Subject};
+use crate::state::{Action, Applied, Change, Command, EventCause, State, Subject};
 
 /// What one command may have done to the state.
 pub(super) fn check_step(before: &State, command: &Command, applied: &Applied) {
@@ -79,6 +79,7 @@ fn check_history(before: &State, after: &State) {
     assert_eq!(earlier.regions, before.regions);
     assert_eq!(earlier.latency.rows, before.latency.rows);
     assert_eq!(earlier.geography, before.geography);
+    assert_eq!(earlier.overrides, before.overrides);
     assert!(earlier.health.keys().eq(before.health.keys()));
     for (endpoint, health) in before.health.iter() {
         let was = &earlier.health[endpoint];
@@ -108,7 +109,8 @@ fn check_events(before: &State, applied: &Applied) {
     for (ordinal, id) in noted.iter().enumerate() {
         let event = &applied.state.events[id];
         assert_eq!((id.counter, id.ordinal as usize), (applied.state.counter, ordinal));
-        assert_ne!(event.from, Some(event.to));
+        let is_told_anyway = matches!(event.cause, EventCause::Override { .. });
+        assert!(event.from != Some(event.to) || is_told_anyway);
     }
     let unique: BTreeSet<String> = applied.changes.iter().map(|change| format!("{change:?}")).collect();
     assert_eq!(unique.len(), applied.changes.len(), "each change is noted once");
@@ -186,6 +188,10 @@ fn check_records(state: &State) {
 fn check_health(state: &State) {
     let endpoints = state.profiles.values().map(|profile| profile.endpoints.len()).sum::<usize>();
     assert_eq!(state.health.len(), endpoints);
+    assert!(
+        state.overrides.keys().all(|id| state.health.get(id).is_some()),
+        "STA-13: gone with its endpoint"
+    );
     for profile in state.profiles.values() {
         let mut statuses = Vec::new();
         for endpoint in &profile.endpoints {

@@ -2,6 +2,7 @@
 
 mod kinds;
 mod monitor;
+mod overrides;
 mod records;
 mod zones;
 
@@ -16,6 +17,7 @@ use crate::model::{MonitorPatch, Name, Network, RecordType, ServicePatch};
 use crate::state::FoundAddresses;
 use kinds::{latency_wish, mapping, minima, service_name, service_wish};
 use monitor::{headers, monitor};
+use overrides::override_wish;
 use records::record_wish;
 use zones::zone_wish;
 
@@ -186,7 +188,7 @@ fn place_wish() -> BoxedStrategy<Action> {
 }
 
 fn happening() -> BoxedStrategy<Happening> {
-    let wish = prop_oneof![1 => zone_wish(), 3 => profile_wish(), 4 => endpoint_wish(), 2 => place_wish(), 1 => service_wish(), 1 => latency_wish(), 2 => record_wish()];
+    let wish = prop_oneof![1 => zone_wish(), 3 => profile_wish(), 4 => endpoint_wish(), 2 => place_wish(), 1 => service_wish(), 1 => latency_wish(), 2 => record_wish(), 2 => override_wish()];
     let mark = prop::option::weighted(0.3, 0_u8..8);
     let report = (
         any::<u8>(),

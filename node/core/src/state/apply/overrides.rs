@@ -1,0 +1,150 @@
+//! Operators' overrides of endpoints: made, lifted, and ended when their time is up (STA-13).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::lookup;
+use super::lookup::name_some;
+use super::propagate::Occasion;
+use super::step::Step;
+use crate::model::{
+    EndpointId, EndpointPattern, Override, OverrideKind, Profile, ProfileId, Revision, Timestamp, Violations,
+    validate_override,
+};
+use crate::state::{Change, EventCause, OverrideAct, Rejection, Replaced, State};
+
+/// What [`crate::state::Action::OverrideEndpoints`] says beside its pattern.
+pub(super) struct Wish<'a> {
+    pub(super) kind: OverrideKind,
+    pub(super) reason: &'a str,
+    pub(super) span_ms: Option<u64>,
+    pub(super) even_last: bool,
+}
+
+/// What happened to the overrides of endpoints: for each the profile, and the cause of the event.
+type Told = BTreeMap<EndpointId, (ProfileId, EventCause)>;
+
+/// Puts an override on every endpoint that the pattern stands for, or on none.
+pub(super) fn make(step: &mut Step<'_>, pattern: &str, wish: Wish<'_>) -> Result<(), Rejection> {
+    let found = find(step, pattern, wish.reason, wish.span_ms)?;
+    let made = Arc::new(Override {
+        kind: wish.kind,
+        author: step.author.to_owned(),
+        reason: wish.reason.to_owned(),
+        at: step.context.at,
+        ends: wish.span_ms.map(|span_ms| Timestamp(step.context.at.0 + span_ms)),
+        revision: step.revision,
+    });
+    let mut told = Told::new();
+    for (profile, id) in &found {
+        step.set_override(*id, Some(made.clone()));
+        told.insert(*id, (profile.id, cause(&made, OverrideAct::Made)));
+    }
+    if wish.kind == OverrideKind::Drain && !wish.even_last {
+        spare_the_last(step, &found)?;
+    }
+    put_in_force(step, told);
+    Ok(())
+}
+
+/// Takes the overrides from every endpoint that the pattern stands for; nothing happens if none has any.
+pub(super) fn lift(step: &mut Step<'_>, pattern: &str, reason: &str) -> Result<(), Rejection> {
+    let mut told = Told::new();
+    for (profile, id) in find(step, pattern, reason, None)? {
+        if let Some(lifted) = step.set_override(id, None) {
+            let author = step.author.to_owned();
+            let lifted = Override { author, reason: reason.to_owned(), ..Override::clone(&lifted) };
+            told.insert(id, (profile.id, cause(&lifted, OverrideAct::Lifted)));
+        }
+    }
+    put_in_force(step, told);
+    Ok(())
+}
+
+/// Ends overrides, those of `ended` that are still the same ones.
+pub(super) fn end(step: &mut Step<'_>, ended: &[(EndpointId, Revision)]) {
+    let mut told = Told::new();
+    for (id, revision) in ended {
+        let Some(over) = step.state.overrides.get(id).filter(|over| over.revision == *revision).cloned()
+        else {
+            continue;
+        };
+        let Some(profile) = step.state.health.get(id).map(|health| health.profile) else { continue };
+        step.set_override(*id, None);
+        told.insert(*id, (profile, cause(&over, OverrideAct::Ended)));
+    }
+    put_in_force(step, told);
+}
+
+impl Step<'_> {
+    /// Puts an override in the place of what the endpoint has, which is returned; `None` takes it away. What follows for
+    /// statuses and plans is left to whoever calls.
+    pub(super) fn set_override(
+        &mut self,
+        id: EndpointId,
+        overridden: Option<Arc<Override>>,
+    ) -> Option<Arc<Override>> {
+        let before = match overridden {
+            Some(overridden) => self.state.overrides.insert(id, overridden),
+            None => self.state.overrides.remove(&id),
+        };
+        if before.as_ref() != self.state.overrides.get(&id) {
+            self.mark_changed();
+            self.note_replaced(Replaced::Override(id, before.clone()));
+        }
+        before
+    }
+}
+
+fn find(
+    step: &Step<'_>,
+    pattern: &str,
+    reason: &str,
+    span_ms: Option<u64>,
+) -> Result<Vec<(Arc<Profile>, EndpointId)>, Rejection> {
+    let mut violations = Violations::new();
+    let read = EndpointPattern::parse(pattern);
+    let read = read.map_err(|fault| violations.add("pattern", fault.to_string())).ok();
+    validate_override(reason, span_ms, &mut violations);
+    let Some(pattern) = read.filter(|_| violations.is_empty()) else {
+        return Err(Rejection::Invalid(violations.into_vec()));
+    };
+    let found = lookup::matching(&step.state, &pattern)?;
+    if found.len() > Override::BATCH_MAX {
+        let (count, max) = (found.len(), Override::BATCH_MAX);
+        let told = format!("stands for {count} endpoints; at most {max} are reached at once: narrow it");
+        violations.add("pattern", told);
+        return Err(Rejection::Invalid(violations.into_vec()));
+    }
+    Ok(found)
+}
+
+/// Refuses what leaves a profile with nobody that had somebody.
+fn spare_the_last(step: &Step<'_>, found: &[(Arc<Profile>, EndpointId)]) -> Result<(), Rejection> {
+    let has_somebody = |state: &State, profile: &Profile| {
+        profile.endpoints.iter().any(|endpoint| {
+            let status = state.health.get(&endpoint.id).map(|health| health.status);
+            status.is_some_and(|status| !status.is_out()) && !state.is_drained(endpoint.id)
+        })
+    };
+    let profiles: BTreeMap<ProfileId, &Arc<Profile>> =
+        found.iter().map(|(profile, _)| (profile.id, profile)).collect();
+    let emptied = profiles
+        .values()
+        .filter(|profile| has_somebody(step.original, profile) && !has_somebody(&step.state, profile));
+    let profiles = name_some(emptied.map(|profile| format!("profile '{}'", profile.name)));
+    if profiles.is_empty() { Ok(()) } else { Err(Rejection::LastEndpoint { profiles }) }
+}
+
+/// Statuses and events, here and level by level above; plans follow the changes.
+fn put_in_force(step: &mut Step<'_>, told: Told) {
+    let profiles: BTreeSet<ProfileId> = told.values().map(|(profile, _)| *profile).collect();
+    profiles.iter().for_each(|id| step.note(Change::Profile(*id)));
+    let causes = told.into_iter().map(|(id, (_, cause))| (id, cause)).collect();
+    step.ascend(&profiles, Occasion::Overrides(&causes));
+}
+
+fn cause(over: &Override, act: OverrideAct) -> EventCause {
+    let Override { kind, author, reason, at: _, ends, revision: _ } = over;
+    EventCause::Override { act, kind: *kind, author: author.clone(), reason: reason.clone(), ends: *ends }
+}
