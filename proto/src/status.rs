@@ -7,6 +7,7 @@
 //! | `Exists` | ALREADY_EXISTS | – |
 //! | `RevisionMismatch` | ABORTED | – |
 //! | `InUse` | FAILED_PRECONDITION | – |
+//! | `LastEndpoint` | FAILED_PRECONDITION | `google.rpc.PreconditionFailure`: [`LAST_ENDPOINT`] |
 
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
@@ -20,6 +21,10 @@ pub const DETAILS_BYTES_MAX: usize = 4 << 10;
 
 /// Most bytes of the message, which repeats the first violations for clients that read no details.
 const MESSAGE_BYTES_MAX: usize = 512;
+
+/// The type of the precondition that a drain breaks which would leave a profile with nobody: its author can say that this
+/// is meant (STA-13).
+pub const LAST_ENDPOINT: &str = "LAST_ENDPOINT";
 
 /// Most violations that the message repeats.
 const MESSAGE_VIOLATIONS_MAX: usize = 3;
@@ -85,6 +90,12 @@ pub fn rejected(rejection: &Rejection) -> Status {
         Rejection::Exists { .. } => Code::AlreadyExists,
         Rejection::RevisionMismatch { .. } => Code::Aborted,
         Rejection::InUse { .. } => Code::FailedPrecondition,
+        Rejection::LastEndpoint { profiles } => {
+            let text = shortened(&rejection.to_string(), MESSAGE_BYTES_MAX);
+            let subject = shortened(&profiles.join(", "), TEXT_BYTES_MAX);
+            let details = ErrorDetails::with_precondition_failure_violation(LAST_ENDPOINT, subject, "");
+            return Status::with_error_details(Code::FailedPrecondition, text, details);
+        }
     };
     Status::new(code, rejection.to_string())
 }
@@ -94,6 +105,13 @@ pub fn violations(status: &Status) -> Vec<Violation> {
     let details = status.get_error_details();
     let fields = details.bad_request().map(|request| request.field_violations.as_slice()).unwrap_or_default();
     fields.iter().map(|field| Violation::new(&field.field, &field.description)).collect()
+}
+
+/// Was a drain refused because it would leave a profile with nobody?
+pub fn is_last_endpoint(status: &Status) -> bool {
+    let details = status.get_error_details();
+    let broken = details.precondition_failure().map(|failure| failure.violations.as_slice());
+    broken.unwrap_or_default().iter().any(|violation| violation.r#type == LAST_ENDPOINT)
 }
 
 #[cfg(test)]
@@ -170,8 +188,11 @@ mod tests {
             (Rejection::NotFound { noun: "zone", name: name(), hint: None }, Code::NotFound),
             (Rejection::Exists { noun: "zone", name: name() }, Code::AlreadyExists),
             (Rejection::InUse { noun: "zone", name: name(), by: vec![name()] }, Code::FailedPrecondition),
+            (Rejection::LastEndpoint { profiles: vec![name()] }, Code::FailedPrecondition),
         ] {
             assert_eq!(rejected(&rejection).code(), code, "{rejection:?}");
+            let is_last = matches!(rejection, Rejection::LastEndpoint { .. });
+            assert_eq!(is_last_endpoint(&rejected(&rejection)), is_last, "STA-13");
         }
     }
 }

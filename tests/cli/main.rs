@@ -4,6 +4,7 @@ mod geo;
 mod history;
 mod manual;
 mod options;
+mod overrides;
 mod records;
 mod routing;
 mod terminal;

@@ -7,6 +7,7 @@ mod failover;
 mod flatten;
 mod latency;
 mod leader;
+mod overrides;
 mod quiet_log;
 mod scene;
 mod soak;

@@ -3,8 +3,8 @@
 use anyhow::{Context, Result, bail};
 use waymark_core::health::{Outcome, OutcomeClass};
 use waymark_core::model::{
-    AgentRun, Caseless, Edit, EndpointPatch, Header, MemberId, MonitorPatch, Name, ProfilePatch, Protocol,
-    Region, Revision, Routing, ServicePatch, StatusRange, ZonePatch, ZoneTimers,
+    AgentRun, Caseless, Edit, EndpointPatch, Header, MemberId, MonitorPatch, Name, OverrideKind,
+    ProfilePatch, Protocol, Region, Revision, Routing, ServicePatch, StatusRange, ZonePatch, ZoneTimers,
 };
 use waymark_core::state::{Action, FoundAddresses, ReportedOutcome};
 
@@ -41,6 +41,12 @@ pub(crate) fn read(
         "record" => records::record(arguments)?,
         "profile" => profile(arguments, more)?,
         "endpoint" => endpoint(arguments)?,
+        "drain" | "force-up" | "force-down" => overriding(verb, arguments)?,
+        "lift" => Action::LiftOverrides {
+            pattern: arguments.next("the pattern")?,
+            reason: arguments.take("reason").unwrap_or_else(|| "moved".to_owned()),
+        },
+        "end" => end(world, arguments)?,
         "service" => service(arguments)?,
         "agent" => agent(arguments)?,
         "report" => report(world, arguments)?,
@@ -172,6 +178,24 @@ fn endpoint(arguments: &mut Arguments) -> Result<Action> {
         "remove" => Action::RemoveEndpoint { profile, name, if_revision },
         _ => bail!("an endpoint cannot be told to '{verb}'"),
     })
+}
+
+fn overriding(kind: &str, arguments: &mut Arguments) -> Result<Action> {
+    Ok(Action::OverrideEndpoints {
+        pattern: arguments.next("the pattern")?,
+        kind: known(kind, &OverrideKind::ALL, OverrideKind::as_str)?,
+        reason: arguments.take("reason").unwrap_or_else(|| "a move".to_owned()),
+        span_ms: arguments.take("for").map(|text| read_duration(&text)).transpose()?,
+        even_last: arguments.take("even-last").is_some_and(|word| word == "on"),
+    })
+}
+
+/// The time of an endpoint's override is up, or of the one that was made at another revision.
+fn end(world: &World, arguments: &mut Arguments) -> Result<Action> {
+    let endpoint = world.endpoint(&arguments.next("the endpoint")?)?;
+    let current = world.state.overrides.get(&endpoint).map_or(0, |over| over.revision.0);
+    let revision = arguments.number("revision")?.unwrap_or(current);
+    Ok(Action::EndOverrides { ended: vec![(endpoint, Revision(revision))] })
 }
 
 fn service(arguments: &mut Arguments) -> Result<Action> {

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use waymark_core::health::{RegionalVerdict, Verdict};
 use waymark_core::model::{Endpoint, Header, Name, Profile, Revision, StatusRange, Timestamp};
-use waymark_core::state::{Applied, Change, Event, EventCause, Rejection, Subject};
+use waymark_core::state::{Applied, Change, Event, EventCause, OverrideAct, Rejection, Subject};
 
 use crate::world::World;
 
@@ -64,6 +64,9 @@ fn endpoint_health(world: &World, endpoint: &Endpoint) -> Result<String> {
     let mut line = format!("{} {} since {}", endpoint.name, health.status.as_str(), time(health.since));
     if let Some(since) = health.stale_since {
         line.push_str(&format!(", stale since {}", time(since)));
+    }
+    if let Some(over) = world.state.overrides.get(&endpoint.id) {
+        line.push_str(&format!(", {} by {}", over.kind.participle(), over.author));
     }
     let regions = describe_regions(&world.state.regional_verdicts(health));
     if !regions.is_empty() {
@@ -186,6 +189,15 @@ fn describe(event: &Event) -> String {
         EventCause::Endpoints => "its endpoints".to_owned(),
         EventCause::Service { name, is_running, author } => {
             format!("service {name} {} by {author}", if *is_running { "started" } else { "stopped" })
+        }
+        EventCause::Override { act, kind, author, reason, ends } => {
+            let word = match act {
+                OverrideAct::Made => "made",
+                OverrideAct::Lifted => "lifted",
+                OverrideAct::Ended => "ended",
+            };
+            let until = ends.map(|ends| format!(" until {}", time(ends))).unwrap_or_default();
+            format!("{} {word} by {author}{until}: {reason}", kind.as_str())
         }
         EventCause::Child { profile } => format!("profile {profile}"),
     };

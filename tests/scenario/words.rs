@@ -17,6 +17,8 @@
 //!     [location=REGION] [geo=CODE …] [subnet=NETWORK|RANGE …] [min=N] [min4=N] [min6=N] [always-serve=on|off]
 //!     [header='K: V' …]
 //! endpoint enable|disable|remove PROFILE/NAME
+//! drain|force-up|force-down PATTERN [reason=TEXT] [for=30s] [even-last=on]    lift PATTERN [reason=TEXT]
+//! end ENDPOINT [revision=N]                                              the time of its override is up
 //! service register NAME [target=T] [location=REGION]                    service start|stop|delete NAME
 //! agent open NAME region=R [run=1] [member=1] [version=V]               agent forget NAME
 //! report AGENT ENDPOINT ok|fail|CLASS|STATUS[*N] … [run=N] [seq=N] [age=10s] [check=old]

@@ -1,4 +1,4 @@
-//! Asking before something that answers DNS is removed (CLI-6).
+//! Asking before something is done that changes what DNS answers for good (CLI-6, STA-13).
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -10,15 +10,32 @@ pub(crate) fn removal(yes: bool, what: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let refuse = |why: &str| Err(Failure::new(Exit::NeedsYes, format!("{what} was not removed: {why}")));
+    match asked(&format!("Remove {what}? It answers DNS.")) {
+        Some(true) => Ok(()),
+        Some(false) => refuse("you did not say yes"),
+        None => refuse("it answers DNS, and nobody can be asked here; add --yes"),
+    }
+}
+
+/// Goes on when a person at a terminal says so to what the cluster refused: a drain of a profile's last endpoint.
+pub(crate) fn last_endpoint(refused: Failure) -> Result<(), Failure> {
+    let refuse =
+        |why: &str| Err(Failure { message: format!("{}; {why}", refused.message), ..refused.clone() });
+    match asked(&format!("{}. Drain all the same?", refused.message)) {
+        Some(true) => Ok(()),
+        Some(false) => refuse("you did not say yes"),
+        None => refuse("nobody can be asked here; add --yes"),
+    }
+}
+
+/// What a person answers; `None` where there is nobody.
+fn asked(question: &str) -> Option<bool> {
     if !std::io::stdin().is_terminal() {
-        return refuse("it answers DNS, and nobody can be asked here; add --yes");
+        return None;
     }
     let mut stderr = std::io::stderr();
-    let _ = write!(stderr, "Remove {what}? It answers DNS. [y/N] ").and_then(|()| stderr.flush());
+    let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
     let mut reply = String::new();
     let read = std::io::stdin().lock().read_line(&mut reply);
-    match (read, reply.trim().to_ascii_lowercase().as_str()) {
-        (Ok(_), "y" | "yes") => Ok(()),
-        _ => refuse("you did not say yes"),
-    }
+    Some(read.is_ok() && matches!(reply.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

@@ -15,6 +15,7 @@ use waymark_proto::admin::v1::{self as wire, ListEventsRequest, ListEventsRespon
 use crate::client::{Attempt, Heard};
 use crate::failure::Failure;
 use crate::flags;
+use crate::output::overridden::OverrideChange;
 use crate::output::screen::append;
 use crate::output::verdicts::Region;
 use crate::output::{Format, Shown, Style, render_next, table, time, words};
@@ -105,6 +106,9 @@ struct Event {
     to: String,
     cause: String,
     regions: Vec<Region>,
+    /// The override that began or ended, if that is the cause; then `from` and `to` may be alike.
+    #[serde(rename = "override", skip_serializing_if = "Option::is_none")]
+    overridden: Option<OverrideChange>,
     #[serde(skip)]
     at_ms: u64,
 }
@@ -123,6 +127,7 @@ impl From<wire::Event> for Event {
             regions,
             counter: _,
             ordinal: _,
+            overridden,
         } = message;
         let endpoint = Some(endpoint).filter(|endpoint| !endpoint.is_empty());
         let status = |number| {
@@ -138,6 +143,7 @@ impl From<wire::Event> for Event {
             endpoint,
             cause,
             regions: regions.into_iter().map(Into::into).collect(),
+            overridden: overridden.map(Into::into),
             at_ms,
         }
     }
@@ -151,7 +157,17 @@ impl Event {
     }
 
     fn change(&self) -> String {
-        format!("{} → {}", self.from.as_deref().unwrap_or("new"), self.to)
+        match self.from.as_deref() {
+            Some(from) if from == self.to => format!("stays {from}"),
+            from => format!("{} → {}", from.unwrap_or("new"), self.to),
+        }
+    }
+
+    /// Why, and of an override that was made until when.
+    fn cause(&self) -> String {
+        let until = self.overridden.as_ref().and_then(OverrideChange::until);
+        let until = until.map(|until| format!(" (until {until})")).unwrap_or_default();
+        format!("{}{until}", self.cause)
     }
 
     /// It alone, in columns that need not know of later ones.
@@ -161,7 +177,7 @@ impl Event {
             time::readable(self.at_ms),
             self.subject(),
             self.change(),
-            self.cause
+            self.cause()
         )
     }
 }
@@ -192,7 +208,7 @@ impl Shown for EventList {
                 Cell::new(time::readable(event.at_ms)),
                 Cell::new(event.subject()),
                 Cell::new(event.change()),
-                Cell::new(&event.cause),
+                Cell::new(event.cause()),
             ]);
         }
         table::finish(shown)
@@ -219,6 +235,30 @@ mod tests {
             assert!(line.contains(word), "{line}");
         }
         assert_eq!(serde_json::to_value(&event).unwrap()["from"], serde_json::Value::Null);
+    }
+
+    #[test]
+    fn sta_13_an_override_tells_until_when_and_that_a_status_stays() {
+        let change = wire::OverrideChange {
+            act: wire::OverrideAct::Made.into(),
+            kind: wire::OverrideKind::Drain.into(),
+            author: "alice".into(),
+            reason: "a move".into(),
+            ends_ms: Some(1_700_000_060_000),
+        };
+        let event = Event::from(wire::Event {
+            endpoint: "eu".into(),
+            from: wire::Status::Online.into(),
+            to: wire::Status::Online.into(),
+            cause: "drained by alice: a move".into(),
+            overridden: Some(change),
+            ..Default::default()
+        });
+        let line = event.line();
+        for word in ["stays Online", "drained by alice: a move (until 2023-11-14T22:14:20Z)"] {
+            assert!(line.contains(word), "{line}");
+        }
+        assert_eq!(serde_json::to_value(&event).unwrap()["override"]["act"], "made");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use tonic::{Code, Status};
 use waymark_core::model::Violation;
-use waymark_proto::status::violations;
+use waymark_proto::status::{is_last_endpoint, violations};
 
 /// The exit codes of failures; 0 is done, 2 and 8 belong to commands that do not exist yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,7 @@ impl From<Status> for Failure {
     /// A member's refusal. Codes that say "not now" never come here: the client tries again (see `client`).
     fn from(status: Status) -> Self {
         let (exit, advice) = match status.code() {
+            Code::FailedPrecondition if is_last_endpoint(&status) => (Exit::NeedsYes, ""),
             Code::NotFound => (Exit::NotFound, ""),
             Code::Unauthenticated | Code::PermissionDenied => (Exit::NotAllowed, ""),
             Code::Aborted => (Exit::Conflict, "; look at it again and repeat the change"),
@@ -85,6 +86,12 @@ mod tests {
         ] {
             assert_eq!(Failure::from(Status::new(code, "why")).exit as u8, exit, "{code:?}");
         }
+    }
+
+    #[test]
+    fn sta_13_the_last_endpoint_needs_a_yes() {
+        let refused = waymark_core::state::Rejection::LastEndpoint { profiles: vec!["profile 'web'".into()] };
+        assert_eq!(Failure::from(waymark_proto::status::rejected(&refused)).exit, Exit::NeedsYes);
     }
 
     #[test]

@@ -76,12 +76,15 @@ impl Session {
         response: WriteResponse,
     ) -> String {
         let written = Written::new(noun, name, done, response);
-        if !self.format.is_structured() {
-            for note in written.notes() {
-                let _ = std::io::stderr().write_all(note.as_bytes());
-            }
-        }
+        self.note(&written);
         self.show(&written)
+    }
+
+    /// Tells the warnings of a write on stderr, unless the output has them.
+    pub(crate) fn note(&self, written: &Written) {
+        for note in written.notes().filter(|_| !self.format.is_structured()) {
+            let _ = std::io::stderr().write_all(note.as_bytes());
+        }
     }
 
     /// Every object of a list that comes in pages: `page` asks for the one behind a token.

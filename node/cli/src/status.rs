@@ -13,6 +13,7 @@ use waymark_proto::admin::v1::{self as wire, ListStatusesRequest, ListStatusesRe
 
 use crate::client::{Attempt, Heard};
 use crate::failure::Failure;
+use crate::output::overridden::Override;
 use crate::output::screen::{Screen, append};
 use crate::output::verdicts::{self, Region};
 use crate::output::{Format, Shown, Style, render_next, table, time, words};
@@ -131,6 +132,9 @@ pub(crate) struct Standing {
     /// Do agents probe it?
     pub(crate) probed: bool,
     pub(crate) regions: Vec<Region>,
+    /// What an operator put over what probes find; null if nobody did.
+    #[serde(rename = "override")]
+    pub(crate) overridden: Option<Override>,
     #[serde(skip)]
     since_ms: u64,
 }
@@ -160,14 +164,23 @@ impl From<wire::ProfileStatus> for Profile {
 
 impl From<wire::EndpointStatus> for Endpoint {
     fn from(message: wire::EndpointStatus) -> Self {
-        let wire::EndpointStatus { name, target, status, since_ms, stale_since_ms, regions, unprobed } =
-            message;
+        let wire::EndpointStatus {
+            name,
+            target,
+            status,
+            since_ms,
+            stale_since_ms,
+            regions,
+            unprobed,
+            overridden,
+        } = message;
         let standing = Standing {
             status: words::endpoint_status(status),
             since: time::rfc_3339(since_ms),
             stale_since: stale_since_ms.map(time::rfc_3339),
             probed: !unprobed,
             regions: regions.into_iter().map(Into::into).collect(),
+            overridden: overridden.map(Into::into),
             since_ms,
         };
         Self { name, target, standing }
@@ -182,7 +195,8 @@ impl Standing {
 
     fn told(&self) -> String {
         let regions = Some(verdicts::line(&self.regions, self.probed)).filter(|line| !line.is_empty());
-        [self.stale(), regions].into_iter().flatten().collect::<Vec<_>>().join("; ")
+        let overridden = self.overridden.as_ref().map(Override::line);
+        [overridden, self.stale(), regions].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
     /// The status with its age, in one line.
@@ -191,6 +205,17 @@ impl Standing {
         let stale = self.stale().map(|stale| format!(", {stale}")).unwrap_or_default();
         format!("{} for {age}{stale}", self.status)
     }
+}
+
+/// How each endpoint of a profile is, by name.
+pub(crate) async fn standings(
+    profile: &str,
+    session: &Session,
+) -> Result<impl Iterator<Item = (String, Standing)>, Failure> {
+    let request = ListStatusesRequest { profile: profile.to_owned(), page: None, read: session.read() };
+    let ListStatusesResponse { profiles, .. } = list(&request, session).await?;
+    let endpoints = profiles.into_iter().flat_map(|profile| profile.endpoints).map(Endpoint::from);
+    Ok(endpoints.map(|endpoint| (endpoint.name, endpoint.standing)))
 }
 
 /// How one endpoint of a profile is, and the members that did not tell all they know of it; `None` if it is gone.
@@ -291,6 +316,12 @@ mod tests {
             stale_since_ms: None,
             regions: vec![region],
             unprobed: false,
+            overridden: Some(wire::Override {
+                kind: wire::OverrideKind::Drain.into(),
+                author: "alice".into(),
+                reason: "a move".into(),
+                ..Default::default()
+            }),
         };
         let profile = wire::ProfileStatus {
             name: "web".into(),
@@ -311,6 +342,9 @@ mod tests {
         let wanted = serde_json::json!({
             "name": "e1", "target": "192.0.2.1", "status": "Degraded", "since": "2023-11-14T22:13:20Z",
             "staleSince": null, "probed": true,
+            "override": {
+                "kind": "drain", "author": "alice", "reason": "a move", "since": "1970-01-01T00:00:00Z", "until": null,
+            },
             "regions": [{ "region": "eu", "verdict": "down", "agents": [{
                 "name": "eu-1", "verdict": "down", "failures": 4, "lastOutcome": "timeout", "lastStatusCode": null,
                 "lastReason": "no connection within 5000 ms",
@@ -323,7 +357,7 @@ mod tests {
     fn one_line_for_each_endpoint() {
         let text = list().text(&Style::default());
         let line = text.lines().find(|line| line.contains("192.0.2.1")).unwrap();
-        for word in ["web", "e1", "Degraded", "eu down (4 × timeout)"] {
+        for word in ["web", "e1", "Degraded", "eu down (4 × timeout)", "drained by alice"] {
             assert!(line.contains(word), "{line}");
         }
     }

@@ -233,7 +233,7 @@ fn endpoint_message(
 ) -> EndpointExplanation {
     let PlannedEndpoint { endpoint, location, flattened, .. } = planned;
     let flattened = flattened.as_deref();
-    let explain::EndpointExplanation { status, standing, reason, is_probed, regions } = explained;
+    let explain::EndpointExplanation { status, standing, reason, overridden, is_probed, regions } = explained;
     let by_place = routing == Routing::Geographic;
     let by_region = routing == Routing::Performance;
     let by_subnet = by_place || by_region || routing == Routing::Subnet;
@@ -252,6 +252,7 @@ fn endpoint_message(
         unprobed: !is_probed,
         addresses: flattened.iter().flat_map(|known| known.addresses()).map(ToString::to_string).collect(),
         addresses_since_ms: flattened.map(|known| known.since().0),
+        overridden: overridden.as_deref().map(Into::into),
     }
 }
 

@@ -1,11 +1,12 @@
 //! The endpoints of a profile.
 
 use tonic::{Request, Response, Status};
-use waymark_core::model::{Caseless, Revision, Violations, nearest, shorten};
-use waymark_core::state::{Action, Rejection};
+use waymark_core::model::{Caseless, OverrideKind, Revision, Violations, nearest, shorten};
+use waymark_core::state::{Action, EventCause, EventId, OverrideAct, Rejection, Subject};
 use waymark_proto::admin::v1::{
-    CreateEndpointRequest, DeleteEndpointRequest, Endpoint, EndpointRequest, GetRequest,
-    ListEndpointsResponse, UpdateEndpointRequest, WriteResponse, endpoints_server,
+    self, CreateEndpointRequest, DeleteEndpointRequest, Endpoint, EndpointRequest, GetRequest,
+    LiftOverridesRequest, ListEndpointsResponse, OverrideEndpointsRequest, OverrideEndpointsResponse,
+    UpdateEndpointRequest, WriteResponse, endpoints_server,
 };
 
 use super::caller::Caller;
@@ -102,5 +103,67 @@ impl endpoints_server::Endpoints for EndpointsService {
         let if_revision = marks.if_revision.map(Revision);
         let action = Action::RemoveEndpoint { profile, name, if_revision };
         self.handles.write(caller, marks, Some(action.into()), violations).await
+    }
+
+    async fn override_endpoints(
+        &self,
+        request: Request<OverrideEndpointsRequest>,
+    ) -> Result<Response<OverrideEndpointsResponse>, Status> {
+        let caller = Caller::of(&request);
+        let OverrideEndpointsRequest { pattern, kind, reason, for_ms, even_last, write } =
+            request.into_inner();
+        let mut violations = Violations::new();
+        let marks = Marks::of_unbound(write, OF_MANY, &mut violations);
+        named(&pattern, "pattern", &mut violations);
+        let wish = kind_of(kind, &mut violations).map(|kind| {
+            Action::OverrideEndpoints { pattern, kind, reason, span_ms: for_ms, even_last }.into()
+        });
+        let written = self.handles.write(caller, marks, wish, violations).await?.into_inner();
+        Ok(Response::new(self.reached(written, OverrideAct::Made)))
+    }
+
+    async fn lift_overrides(
+        &self,
+        request: Request<LiftOverridesRequest>,
+    ) -> Result<Response<OverrideEndpointsResponse>, Status> {
+        let caller = Caller::of(&request);
+        let LiftOverridesRequest { pattern, reason, write } = request.into_inner();
+        let mut violations = Violations::new();
+        let marks = Marks::of_unbound(write, OF_MANY, &mut violations);
+        named(&pattern, "pattern", &mut violations);
+        let action = Action::LiftOverrides { pattern, reason };
+        let written = self.handles.write(caller, marks, Some(action.into()), violations).await?.into_inner();
+        Ok(Response::new(self.reached(written, OverrideAct::Lifted)))
+    }
+}
+
+/// Why the change of many objects cannot be bound to one revision.
+const OF_MANY: &str = "cannot be given here: a pattern may stand for endpoints of many profiles";
+
+fn kind_of(word: i32, violations: &mut Violations) -> Option<OverrideKind> {
+    let known = v1::OverrideKind::try_from(word).ok().and_then(|word| word.try_into().ok());
+    if known.is_none() {
+        let words = OverrideKind::ALL.map(OverrideKind::as_str).join(", ");
+        violations.add("kind", format!("is required: one of {words}"));
+    }
+    known
+}
+
+impl EndpointsService {
+    /// What became of overrides by a change that is visible here, with the endpoints that it reached: each has an event.
+    fn reached(&self, written: WriteResponse, act: OverrideAct) -> OverrideEndpointsResponse {
+        let counter = Revision(written.revision);
+        // A change that found nothing to do bears the revision of whatever came before it.
+        let has_changed = written.warnings.iter().all(|warning| warning.field != "pattern");
+        let view = self.handles.reader.view();
+        let own = view.state.events.range(EventId { counter, ordinal: 0 }..).map(|(_, event)| event);
+        let own = own.take_while(|event| has_changed && event.id.counter == counter);
+        let endpoints = own.filter_map(|event| match (&event.subject, &event.cause) {
+            (Subject::Endpoint { name, .. }, EventCause::Override { act: found, .. }) if *found == act => {
+                Some(format!("{}/{name}", event.profile_name))
+            }
+            _ => None,
+        });
+        OverrideEndpointsResponse { endpoints: endpoints.collect(), write: Some(written) }
     }
 }

@@ -51,6 +51,7 @@ impl<'a> Shown<'a> {
             stale_since_ms: health.and_then(|health| health.stale_since).map(|since| since.0),
             regions: self.regions(health.map(|health| self.verdicts(health)).unwrap_or_default(), is_probed),
             unprobed: !is_probed,
+            overridden: self.state.overrides.get(&endpoint.id).map(|over| over.as_ref().into()),
         }
     }
 

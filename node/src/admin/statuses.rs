@@ -129,6 +129,7 @@ async fn follow(
 fn is_shown_differently(before: &State, after: &State) -> bool {
     !(before.profiles.ptr_eq(&after.profiles)
         && before.health.ptr_eq(&after.health)
+        && before.overrides.ptr_eq(&after.overrides)
         && before.regions.ptr_eq(&after.regions)
         && before.agents.ptr_eq(&after.agents))
 }

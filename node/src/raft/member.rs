@@ -16,7 +16,9 @@ use super::peer_service::PeerService;
 use super::raft_service::RaftService;
 use super::timers::{Compaction, TimerProfile};
 use super::types::Node;
-use super::{HeldTables, LastOutcomes, Leases, Membership, Proposer, contact, leases, proposer, upkeep};
+use super::{
+    HeldTables, LastOutcomes, Leases, Membership, Proposer, contact, endings, leases, proposer, upkeep,
+};
 use crate::publication::{Reader, TableSource, publication};
 
 /// How long the end of consensus may take before the process goes on without it.
@@ -159,6 +161,7 @@ impl Started {
         let membership = Membership::new(base.clone(), proposer.clone());
         let leases = leases::start(&base, &proposer);
         upkeep::start(&base, &proposer);
+        endings::start(&base, &proposer);
         contact::start(&base, &proposer);
         let raft_service = RaftServer::new(RaftService::new(base.clone()))
             .max_decoding_message_size(MESSAGE_MAX)

@@ -11,6 +11,7 @@ mod connections;
 mod contact;
 mod convert;
 mod data_dir;
+mod endings;
 mod file_lock;
 mod forward;
 mod gather;

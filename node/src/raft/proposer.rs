@@ -227,6 +227,7 @@ fn is_fact(action: &Action) -> bool {
             | Action::ForgetHistory { .. }
             | Action::RotateCookies { .. }
             | Action::FlattenTargets { .. }
+            | Action::EndOverrides { .. }
             | Action::LearnLatencies { .. }
             | Action::ForgetLatencies { .. }
     )

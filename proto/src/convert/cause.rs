@@ -2,7 +2,7 @@
 
 use waymark_core::health::{Outcome, RegionalVerdict, Verdict};
 use waymark_core::model::Caseless;
-use waymark_core::state::EventCause;
+use waymark_core::state::{EventCause, OverrideAct};
 
 /// An outcome in words: `ok 200`, `status 503`, `timeout`.
 pub fn outcome_text(outcome: Outcome) -> String {
@@ -30,6 +30,13 @@ pub fn cause_text(cause: &EventCause) -> String {
         EventCause::Service { name, is_running, author } => {
             format!("service '{name}' {} by {author}", if *is_running { "started" } else { "stopped" })
         }
+        EventCause::Override { act, kind, author, reason, ends: _ } => match act {
+            OverrideAct::Made => format!("{} by {author}: {reason}", kind.participle()),
+            OverrideAct::Lifted => format!("{} lifted by {author}: {reason}", kind.as_str()),
+            OverrideAct::Ended => {
+                format!("{} by {author} ended, as its time was up: {reason}", kind.as_str())
+            }
+        },
         EventCause::Child { profile } => format!("follows from profile '{profile}'"),
     }
 }
@@ -66,6 +73,7 @@ fn nth(number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use waymark_core::health::{AgentVerdict, OutcomeClass};
+    use waymark_core::model::OverrideKind;
 
     use super::*;
 
@@ -78,6 +86,11 @@ mod tests {
     fn outcome(class: OutcomeClass, status: Option<u16>) -> EventCause {
         let regions = vec![region("eu", Verdict::Down, "a1", 4), region("us", Verdict::Up, "a2", 0)];
         EventCause::Outcome { agent: "a1".into(), outcome: Outcome { class, status }, regions }
+    }
+
+    fn overriding(act: OverrideAct) -> EventCause {
+        let (author, reason) = ("alice".to_owned(), "a move".to_owned());
+        EventCause::Override { act, kind: OverrideKind::Drain, author, reason, ends: None }
     }
 
     #[test]
@@ -109,6 +122,9 @@ mod tests {
                 EventCause::Service { name: "db".into(), is_running: true, author: "operator".into() },
                 "service 'db' started by operator",
             ),
+            (overriding(OverrideAct::Made), "drained by alice: a move"),
+            (overriding(OverrideAct::Lifted), "drain lifted by alice: a move"),
+            (overriding(OverrideAct::Ended), "drain by alice ended, as its time was up: a move"),
             (EventCause::Child { profile: "eu".into() }, "follows from profile 'eu'"),
         ] {
             assert_eq!(cause_text(&cause), line);

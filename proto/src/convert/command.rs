@@ -16,6 +16,10 @@ use super::flattened::{flatten_targets, flattened_targets};
 use super::geography::{override_set, set_override, use_geo, used_geo};
 use super::latency::{update_latency, updated_latency};
 use super::learned::{forget_latencies, forgotten_latencies, learn_latencies, learned_latencies};
+use super::overrides::{
+    end_overrides, ended_overrides, lift_overrides, lifted_overrides, overridden_endpoints,
+    override_endpoints,
+};
 use super::patch::{endpoint_message, joined, profile_message, service_message};
 use super::records::{delete_records, records_deleted, records_set, set_records};
 use super::report::{expire_verdicts, expired_verdicts, record_outcomes, recorded_outcomes};
@@ -102,6 +106,11 @@ impl From<&Action> for Wish {
             Action::RemoveEndpoint { profile, name, if_revision } => {
                 Self::RemoveEndpoint(removal(profile, name, if_revision))
             }
+            Action::OverrideEndpoints { pattern, kind, reason, span_ms, even_last } => {
+                Self::OverrideEndpoints(override_endpoints(pattern, *kind, reason, *span_ms, *even_last))
+            }
+            Action::LiftOverrides { pattern, reason } => Self::LiftOverrides(lift_overrides(pattern, reason)),
+            Action::EndOverrides { ended } => Self::EndOverrides(end_overrides(ended)),
             Action::SetRecords { zone, relative_name, record_type, ttl, data, if_revision } => {
                 Self::SetRecords(set_records((zone, relative_name, *record_type), *ttl, data, if_revision))
             }
@@ -136,17 +145,25 @@ impl From<&Action> for Wish {
             Action::ExpireVerdicts { agent, session, endpoints } => {
                 Self::ExpireVerdicts(expire_verdicts(agent, *session, endpoints))
             }
-            Action::LoseAgent { agent, session } => {
-                Self::LoseAgent(stored::LoseAgent { agent: agent.to_string(), session: session.0 })
-            }
-            Action::ForgetHistory { before } => {
-                Self::ForgetHistory(stored::ForgetHistory { before_ms: before.0 })
-            }
+            Action::LoseAgent { agent, session } => Self::LoseAgent(lose_agent(agent, *session)),
+            Action::ForgetHistory { before } => Self::ForgetHistory(forget_history(*before)),
             Action::RotateCookies { fresh } => Self::RotateCookies(rotate_cookies(*fresh)),
             Action::FlattenTargets { found } => Self::FlattenTargets(flatten_targets(found)),
             Action::ForgetAgent { name } => Self::ForgetAgent(removal("", name, &None)),
         }
     }
+}
+
+fn lose_agent(agent: &Caseless, session: Revision) -> stored::LoseAgent {
+    stored::LoseAgent { agent: agent.to_string(), session: session.0 }
+}
+
+fn lost_agent(message: stored::LoseAgent) -> Action {
+    Action::LoseAgent { agent: Caseless::new(&message.agent), session: Revision(message.session) }
+}
+
+fn forget_history(before: Timestamp) -> stored::ForgetHistory {
+    stored::ForgetHistory { before_ms: before.0 }
 }
 
 fn forgotten_history(message: stored::ForgetHistory) -> Action {
@@ -278,15 +295,16 @@ impl TryFrom<Wish> for Action {
                 let endpoint = required("update_endpoint.endpoint", endpoint)?;
                 readable(wish::update_endpoint(profile, endpoint, Some(&required_mask(mask)?), if_revision))
             }
+            Wish::OverrideEndpoints(message) => overridden_endpoints(message),
+            Wish::LiftOverrides(message) => Ok(lifted_overrides(message)),
+            Wish::EndOverrides(message) => Ok(ended_overrides(message)),
             Wish::SetRecords(message) => records_set(message),
             Wish::DeleteRecords(message) => records_deleted(message),
             Wish::RegisterService(stored::ServiceWish { service, mask, if_revision }) => {
                 let service = required("register_service.service", service)?;
                 readable(wish::register_service(service, Some(&required_mask(mask)?), if_revision))
             }
-            Wish::SwitchService(stored::ServiceSwitch { name, running, if_revision }) => {
-                Ok(Self::SwitchService { name, is_running: running, if_revision: if_revision.map(Revision) })
-            }
+            Wish::SwitchService(message) => Ok(switched_service(message)),
             Wish::DeleteService(removal) => {
                 Ok(removal_of(removal, |name, if_revision| Self::DeleteService { name, if_revision }))
             }
@@ -320,11 +338,14 @@ impl TryFrom<Wish> for Action {
             Wish::OpenSession(session) => Ok(opened_session(session)),
             Wish::RecordOutcomes(record) => recorded_outcomes(record),
             Wish::ExpireVerdicts(silence) => Ok(expired_verdicts(silence)),
-            Wish::LoseAgent(stored::LoseAgent { agent, session }) => {
-                Ok(Self::LoseAgent { agent: Caseless::new(&agent), session: Revision(session) })
-            }
+            Wish::LoseAgent(message) => Ok(lost_agent(message)),
         }
     }
+}
+
+fn switched_service(message: stored::ServiceSwitch) -> Action {
+    let stored::ServiceSwitch { name, running, if_revision } = message;
+    Action::SwitchService { name, is_running: running, if_revision: if_revision.map(Revision) }
 }
 
 fn opened_session(session: stored::OpenSession) -> Action {

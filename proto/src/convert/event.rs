@@ -4,6 +4,7 @@ use waymark_core::health::{EndpointStatus, ProfileStatus};
 use waymark_core::model::{Caseless, EndpointId, LogIndex, ProfileId, Revision, Timestamp};
 use waymark_core::state::{Event, EventCause, EventId, EventStatus, Subject};
 
+use super::overrides::{overridden_cause, override_change};
 use super::{Malformed, cause_text, each, number, required};
 use crate::admin::v1 as wire;
 use crate::storage::v1 as stored;
@@ -33,6 +34,7 @@ pub fn event_message(cluster: &str, event: &Event) -> wire::Event {
         EventCause::Configuration { .. }
         | EventCause::Endpoints
         | EventCause::Service { .. }
+        | EventCause::Override { .. }
         | EventCause::Child { .. } => &[],
     };
     wire::Event {
@@ -47,6 +49,7 @@ pub fn event_message(cluster: &str, event: &Event) -> wire::Event {
         regions: regions.iter().map(Into::into).collect(),
         counter: id.counter.0,
         ordinal: id.ordinal,
+        overridden: override_change(cause),
     }
 }
 
@@ -133,7 +136,11 @@ impl TryFrom<stored::StoredEvent> for Event {
 
 impl From<&EventCause> for Cause {
     fn from(cause: &EventCause) -> Self {
+        if let Some(change) = override_change(cause) {
+            return Self::Override(change);
+        }
         match cause {
+            EventCause::Override { .. } => unreachable!("an override was told of above"),
             EventCause::Outcome { agent, outcome, regions } => Self::Outcome(stored::OutcomeCause {
                 agent: agent.to_string(),
                 outcome: Some((*outcome).into()),
@@ -173,6 +180,7 @@ impl TryFrom<Cause> for EventCause {
             Cause::Service(stored::ServiceCause { service, running, author }) => {
                 Self::Service { name: Caseless::new(&service), is_running: running, author }
             }
+            Cause::Override(change) => overridden_cause(change)?,
             Cause::Child(profile) => Self::Child { profile: Caseless::new(&profile) },
         })
     }

@@ -11,6 +11,7 @@ use waymark_core::state::{Past, ProfileHealth, Replaced};
 
 use super::geography::{digest_bytes, override_message, stored_digest, stored_override};
 use super::health::{health_message, stored_health};
+use super::overrides::{override_record, replaced_override};
 use super::profile::stored_profile;
 use super::records::{no_record_set, replaced_no_record_set, replaced_record_set};
 use super::{Malformed, number, parsed, required};
@@ -84,6 +85,8 @@ fn kind(replaced: &Replaced) -> Kind {
         Replaced::Agent(name, None) => Kind::NoAgent(name.to_string()),
         Replaced::LatencyRow(_, Some(row)) => Kind::LatencyRow(row.as_ref().into()),
         Replaced::LatencyRow(network, None) => Kind::NoLatencyRow(network.to_string()),
+        Replaced::Override(id, Some(over)) => Kind::Override(override_record(*id, over)),
+        Replaced::Override(id, None) => Kind::NoOverride(id.0),
         Replaced::GeoTable(digest, revision) => {
             Kind::GeoTable(stored::GeoTableChoice { digest: digest_bytes(*digest), revision: revision.0 })
         }
@@ -122,6 +125,8 @@ fn replaced_of(kind: Kind) -> Result<Replaced, Malformed> {
             let service = Service::try_from(service)?;
             Replaced::Service(service.name.clone(), Some(Arc::new(service)))
         }
+        Kind::Override(message) => replaced_override(message)?,
+        Kind::NoOverride(id) => Replaced::Override(EndpointId(id), None),
         Kind::NoService(name) => Replaced::Service(Caseless::new(&name), None),
         kind => replaced_place(kind)?,
     })

@@ -15,6 +15,7 @@ mod history;
 mod latency;
 mod learned;
 mod mask;
+mod overrides;
 mod patch;
 mod profile;
 mod records;

@@ -71,6 +71,9 @@ impl From<&Rejection> for Rejected {
                     current: current.0,
                 })
             }
+            Rejection::LastEndpoint { profiles } => {
+                Self::LastEndpoint(stored::LastEndpoint { profiles: profiles.clone() })
+            }
             Rejection::InUse { noun, name, by } => {
                 Self::InUse(stored::InUse { noun: (*noun).to_owned(), name: name.clone(), by: by.clone() })
             }
@@ -112,6 +115,7 @@ impl From<Rejected> for Rejection {
                     current: Revision(current),
                 }
             }
+            Rejected::LastEndpoint(stored::LastEndpoint { profiles }) => Self::LastEndpoint { profiles },
             Rejected::InUse(stored::InUse { noun, name, by }) => {
                 Self::InUse { noun: noun_of(&noun), name, by }
             }

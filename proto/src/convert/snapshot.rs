@@ -13,6 +13,7 @@ use super::geography::{choice_message, override_message, stored_digest, stored_o
 use super::health::{health_message, stored_health};
 use super::history::{past_messages, profile_message, stored_past};
 use super::learned::stored_learned_row;
+use super::overrides::{override_record, recorded_override};
 use super::profile::stored_profile;
 use super::{Malformed, number, required};
 use crate::admin::v1 as wire;
@@ -58,6 +59,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         regions,
         agents,
         health,
+        overrides: over,
         history,
         events,
         remembered,
@@ -103,6 +105,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         .chain(agents)
         .chain(profiles)
         .chain(health)
+        .chain(over.iter().map(|(id, over)| Kind::Override(override_record(*id, over))))
         .chain(beginning)
         .chain(pasts)
         .chain(events)
@@ -196,6 +199,10 @@ impl StateBuilder {
                 let (endpoint, health) = stored_health(health)?;
                 fresh("health.endpoint", self.state.health.insert(endpoint, Arc::new(health)))
             }
+            Kind::Override(message) => {
+                let (endpoint, over) = recorded_override(message)?;
+                fresh("override.endpoint", self.state.overrides.insert(endpoint, over))
+            }
             Kind::Past(message) => {
                 let (counter, past) = stored_past(message)?;
                 self.state.history.add(counter, past);
@@ -249,6 +256,9 @@ impl StateBuilder {
         let mut records = state.records.values();
         if let Some(set) = records.find(|set| !state.zones.contains_key(&set.zone)) {
             return Err(Malformed::new("record_set.zone", format!("'{}' is no zone", set.zone)));
+        }
+        if let Some(stray) = state.overrides.keys().find(|endpoint| !endpoints.contains(&endpoint.0)) {
+            return Err(Malformed::new("override.endpoint", format!("{} is of no profile", stray.0)));
         }
         let stray = state.health.keys().copied().find(|endpoint| !endpoints.contains(&endpoint.0));
         match stray {

@@ -1,7 +1,8 @@
 //! The enums: one word on the wire for each of core's.
 
 use waymark_core::health::{EndpointStatus, Judgement, OutcomeClass, ProfileStatus, Verdict};
-use waymark_core::model::{Protocol, Routing};
+use waymark_core::model::{OverrideKind, Protocol, Routing};
+use waymark_core::state::OverrideAct;
 
 use super::Malformed;
 use crate::admin::v1 as wire;
@@ -63,6 +64,12 @@ words!(EndpointStatus, Status, "status", {
     Stopped = Stopped,
     Unmonitored = Unmonitored,
 });
+words!(OverrideKind, OverrideKind, "override.kind", {
+    Drain = Drain,
+    ForceUp = ForceUp,
+    ForceDown = ForceDown,
+});
+words!(OverrideAct, OverrideAct, "override.act", { Made = Made, Lifted = Lifted, Ended = Ended });
 words!(ProfileStatus, Status, "status", {
     Online = Online,
     Degraded = Degraded,

@@ -10,7 +10,7 @@ use waymark_proto::admin::v1::{
 
 use super::Named;
 use super::flags::Change;
-use super::shown::{Endpoint, EndpointList};
+use super::shown::{Endpoint, EndpointList, Item};
 use crate::client::Attempt;
 use crate::confirm;
 use crate::failure::Failure;
@@ -102,5 +102,11 @@ pub(super) async fn list(profile: String, session: &Session) -> Result<String, F
             .await
     };
     let wire::ListEndpointsResponse { endpoints } = session.client.read(call).await?;
-    Ok(session.show(&EndpointList { profile, endpoints: endpoints.into_iter().map(Into::into).collect() }))
+    let mut endpoints: Vec<Item> = endpoints.into_iter().map(Into::into).collect();
+    for (name, standing) in status::standings(&profile, session).await? {
+        if let Some(item) = endpoints.iter_mut().find(|item| item.name == name) {
+            item.overridden = standing.overridden;
+        }
+    }
+    Ok(session.show(&EndpointList { profile, endpoints }))
 }

@@ -2,13 +2,16 @@
 
 mod calls;
 mod flags;
+mod overrides;
 mod shown;
 
 use clap::Subcommand;
+use waymark_proto::admin::v1::OverrideKind;
 
 use crate::failure::Failure;
 use crate::session::Session;
 use flags::Change;
+use overrides::{Lifting, Overriding};
 pub(crate) use shown::{Item, items_table};
 
 /// What is done to endpoints.
@@ -50,6 +53,24 @@ waymark endpoint update web eu --always-serve on --unset location")]
     #[command(after_help = "Examples:\n  waymark endpoint disable web eu\n  \
 waymark endpoint disable web eu --if-revision 12")]
     Disable(Named),
+    /// Keep endpoints out of every answer, but go on probing them.
+    #[command(after_help = "Examples:\n  waymark endpoint drain web/eu --for 30m --reason 'a move'\n  \
+waymark endpoint drain '*/eu-*' --reason 'the room is closed' --yes")]
+    Drain(Overriding),
+    /// Have endpoints count as Online, whatever probes find.
+    #[command(
+        after_help = "Examples:\n  waymark endpoint force-up web/eu --for 2h --reason 'probes are wrong'\n  \
+waymark endpoint force-up 'web/*' --for 1d --reason 'probes are wrong'"
+    )]
+    ForceUp(Overriding),
+    /// Have endpoints count as Degraded, whatever probes find.
+    #[command(after_help = "Examples:\n  waymark endpoint force-down web/eu --for 30m --reason 'slow'\n  \
+waymark endpoint force-down 'web/eu-?' --reason 'slow' -o json")]
+    ForceDown(Overriding),
+    /// End the overrides of endpoints, made by drain, force-up or force-down.
+    #[command(after_help = "Examples:\n  waymark endpoint lift web/eu --reason 'moved'\n  \
+waymark endpoint lift '*/*' --reason 'all is well'")]
+    Lift(Lifting),
     /// Take an endpoint out of its profile.
     #[command(
         after_help = "Examples:\n  waymark endpoint remove web eu\n  waymark endpoint remove web eu --yes"
@@ -78,6 +99,10 @@ pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure
         Verb::Show { profile, name } => calls::show(profile, name, session).await,
         Verb::Enable(named) => calls::switch(named, true, session).await,
         Verb::Disable(named) => calls::switch(named, false, session).await,
+        Verb::Drain(overriding) => overrides::put(OverrideKind::Drain, overriding, session).await,
+        Verb::ForceUp(overriding) => overrides::put(OverrideKind::ForceUp, overriding, session).await,
+        Verb::ForceDown(overriding) => overrides::put(OverrideKind::ForceDown, overriding, session).await,
+        Verb::Lift(lifting) => overrides::lift(lifting, session).await,
         Verb::Remove(named) => calls::remove(named, session).await,
     }
 }

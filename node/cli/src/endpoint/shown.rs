@@ -5,6 +5,7 @@ use serde::Serialize;
 use waymark_proto::admin::v1 as wire;
 
 use crate::monitor::Header;
+use crate::output::overridden::Override;
 use crate::output::{Shown, Style, table, verdicts};
 use crate::status::{Standing, missing};
 
@@ -69,10 +70,13 @@ struct Effective {
 /// An endpoint among others of its profile.
 #[derive(Debug, Serialize)]
 pub(crate) struct Item {
-    name: String,
+    pub(super) name: String,
     #[serde(flatten)]
     spec: Spec,
     revision: u64,
+    /// What an operator put over what probes find, where that was asked for.
+    #[serde(rename = "override", skip_serializing_if = "Option::is_none")]
+    pub(super) overridden: Option<Override>,
 }
 
 #[derive(Debug, Serialize)]
@@ -118,7 +122,7 @@ impl From<wire::Endpoint> for Item {
             always_serve: always_serve.unwrap_or(false),
             headers: headers.into_iter().map(Into::into).collect(),
         };
-        Self { name, spec, revision }
+        Self { name, spec, revision, overridden: None }
     }
 }
 
@@ -129,7 +133,7 @@ impl Endpoint {
         service: Option<wire::Service>,
         standing: Option<(Standing, Vec<String>)>,
     ) -> Self {
-        let Item { name, spec, revision } = message.into();
+        let Item { name, spec, revision, overridden: _ } = message.into();
         let (status, incomplete) = standing.unzip();
         let incomplete = incomplete.unwrap_or_default();
         let effective = match service {
@@ -211,8 +215,10 @@ pub(crate) fn items_table(items: &[Item], style: &Style) -> String {
     let mut headings = vec!["ENDPOINT", "TARGET", "PRIORITY", "WEIGHT", "LOCATION"];
     headings.extend(rare.iter().map(|(heading, ..)| *heading));
     headings.push("SWITCHED");
+    let has_override = items.iter().any(|item| item.overridden.is_some());
+    headings.extend(has_override.then_some("OVERRIDE"));
     let mut shown = table::table(style, &headings);
-    for Item { name, spec, revision: _ } in items {
+    for Item { name, spec, revision: _, overridden } in items {
         let mut row = vec![
             Cell::new(name),
             Cell::new(spec.target()),
@@ -222,6 +228,7 @@ pub(crate) fn items_table(items: &[Item], style: &Style) -> String {
         ];
         row.extend(rare.iter().map(|(_, has, text)| Cell::new(or_dash(has(spec).then(|| text(spec))))));
         row.push(Cell::new(spec.switched()));
+        row.extend(has_override.then(|| Cell::new(or_dash(overridden.as_ref().map(Override::line)))));
         shown.add_row(row);
     }
     table::finish(shown)
@@ -257,6 +264,8 @@ impl Shown for Endpoint {
         pairs.extend(spec.rules());
         pairs.extend(spec.headers.iter().map(|header| ("header", header.line())));
         pairs.extend(status.iter().map(|standing| ("status", standing.line())));
+        let overridden = status.iter().filter_map(|standing| standing.overridden.as_ref());
+        pairs.extend(overridden.map(|overridden| ("override", overridden.line())));
         let unprobed = status.iter().filter(|standing| !standing.probed);
         pairs.extend(unprobed.map(|_| ("regions", verdicts::NOT_PROBED.to_owned())));
         let told = status.iter().flat_map(|standing| verdicts::lines(&standing.regions));

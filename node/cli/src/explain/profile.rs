@@ -4,6 +4,7 @@ use comfy_table::Cell;
 use serde::Serialize;
 use waymark_proto::admin::v1 as wire;
 
+use crate::output::overridden::Override;
 use crate::output::verdicts::{self, Region};
 use crate::output::{Style, table, time, words};
 
@@ -43,6 +44,9 @@ struct Endpoint {
     /// Since when; null unless there are any.
     addresses_since: Option<String>,
     regions: Vec<Region>,
+    /// What an operator put over what probes find; null if nobody did.
+    #[serde(rename = "override")]
+    overridden: Option<Override>,
 }
 
 impl From<wire::ProfileExplanation> for Profile {
@@ -91,6 +95,7 @@ impl From<wire::EndpointExplanation> for Endpoint {
             unprobed,
             addresses,
             addresses_since_ms,
+            overridden,
         } = message;
         Self {
             name,
@@ -107,6 +112,7 @@ impl From<wire::EndpointExplanation> for Endpoint {
             addresses,
             addresses_since: addresses_since_ms.map(time::rfc_3339),
             regions: regions.into_iter().map(Into::into).collect(),
+            overridden: overridden.map(Into::into),
         }
     }
 }
@@ -125,7 +131,10 @@ impl Profile {
         let reasons: String = self
             .endpoints
             .iter()
-            .map(|endpoint| format!("{} is {}\n{}", endpoint.name, endpoint.reason, endpoint.flattened()))
+            .map(|endpoint| {
+                let (overridden, flattened) = (endpoint.overridden(), endpoint.flattened());
+                format!("{} is {}\n{overridden}{flattened}", endpoint.name, endpoint.reason)
+            })
             .collect();
         let table = self.endpoints_table(style);
         format!("{}\n{table}\n{reasons}", table::pairs(style, &pairs))
@@ -178,6 +187,11 @@ impl Profile {
 }
 
 impl Endpoint {
+    /// What an operator put over what probes find, in one line, if anybody did.
+    fn overridden(&self) -> String {
+        self.overridden.iter().map(|over| format!("{} is {}\n", self.name, over.line())).collect()
+    }
+
     /// What its name is answered by, in one line, if it is flattened and that is known.
     fn flattened(&self) -> String {
         let Self { name, target, addresses, .. } = self;

@@ -17,6 +17,14 @@ pub(crate) fn positive(text: &str) -> Result<Duration, String> {
     )
 }
 
+/// Reads a duration that may have days, in milliseconds. Days have 24 hours here.
+pub(crate) fn with_days(text: &str) -> Result<Millis, String> {
+    let days = jiff::SpanRelativeTo::days_are_24_hours();
+    let span = text.parse::<jiff::Span>().and_then(|span| span.to_duration(days));
+    let millis = span.ok().and_then(|span| u64::try_from(span.as_millis()).ok());
+    millis.map(Millis).ok_or_else(|| "is no duration; write it as in 30m, 2h or 7d".to_owned())
+}
+
 /// Reads a duration of whole milliseconds.
 pub(crate) fn millis(text: &str) -> Result<Millis, String> {
     let duration = parse(text)?;
@@ -44,6 +52,16 @@ mod tests {
             assert!(millis(text).is_err(), "{text}");
         }
         assert!(positive("0ms").is_err());
+    }
+
+    #[test]
+    fn days_are_read_where_they_make_sense() {
+        for (text, wanted) in [("30m", 1_800_000), ("1h30m", 5_400_000), ("7d", 604_800_000)] {
+            assert_eq!(with_days(text), Ok(Millis(wanted)), "{text}");
+        }
+        for text in ["", "10", "-5s", "soon"] {
+            assert!(with_days(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use prost_types::FieldMask;
 use crate::failure::Failure;
 
 /// A field's last word in the API or in a violation, and its flag.
-const FLAGS: [(&str, &str); 45] = [
+const FLAGS: [(&str, &str); 47] = [
     ("name_servers", "--ns"),
     ("mailbox", "--soa-mailbox"),
     ("zone", "--zone"),
@@ -50,6 +50,8 @@ const FLAGS: [(&str, &str); 45] = [
     ("at_ms", "--at"),
     ("down", "--down"),
     ("clients", "--sample"),
+    ("for", "--for"),
+    ("reason", "--reason"),
     ("request_id", ""),
 ];
 

@@ -1,5 +1,6 @@
 //! Moments as flags hold them.
 
+use super::duration::{Millis, with_days};
 use crate::output::time;
 
 /// A moment, in milliseconds since 1970 UTC.
@@ -11,11 +12,8 @@ pub(crate) fn moment(text: &str) -> Result<Moment, String> {
     if let Ok(moment) = text.parse::<jiff::Timestamp>() {
         return Ok(Moment(u64::try_from(moment.as_millisecond()).unwrap_or_default()));
     }
-    // Days have 24 hours here: what is asked about is how long ago something was.
-    let days = jiff::SpanRelativeTo::days_are_24_hours();
-    let ago = text.parse::<jiff::Span>().and_then(|span| span.to_duration(days));
-    let ago = ago.ok().and_then(|ago| u64::try_from(ago.as_millis()).ok());
-    let ago = ago.ok_or("is no time; write it as in 2h, 7d or 2026-01-31T12:00:00Z")?;
+    let Millis(ago) =
+        with_days(text).map_err(|_| "is no time; write it as in 2h, 7d or 2026-01-31T12:00:00Z")?;
     Ok(Moment(time::now_ms().saturating_sub(ago)))
 }
 

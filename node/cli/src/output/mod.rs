@@ -1,6 +1,7 @@
 //! How things are shown: tables for people, JSON or YAML for programs, names for shells (CLI-5, CLI-7).
 
 pub(crate) mod error;
+pub(crate) mod overridden;
 pub(crate) mod screen;
 pub(crate) mod table;
 pub(crate) mod time;

@@ -1,7 +1,7 @@
 //! The words for what stands as a number on the wire.
 
 use waymark_core::health::{EndpointStatus, OutcomeClass, ProfileStatus, Verdict};
-use waymark_core::model::{Protocol, Routing};
+use waymark_core::model::{OverrideKind, Protocol, Routing};
 use waymark_proto::admin::v1 as wire;
 
 /// The word that core has for a number, or the number itself if this version does not know it.
@@ -18,6 +18,11 @@ pub(crate) fn endpoint_status(number: i32) -> String {
 /// A profile's status.
 pub(crate) fn profile_status(number: i32) -> String {
     word::<wire::Status, ProfileStatus>(number, ProfileStatus::as_str)
+}
+
+/// What an override does.
+pub(crate) fn override_kind(number: i32) -> String {
+    word::<wire::OverrideKind, OverrideKind>(number, OverrideKind::as_str)
 }
 
 /// A routing method.

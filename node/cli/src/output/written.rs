@@ -11,9 +11,9 @@ use super::{Shown, Style};
 pub(crate) struct Written {
     noun: &'static str,
     name: String,
-    done: &'static str,
-    revision: u64,
-    log_index: u64,
+    pub(crate) done: &'static str,
+    pub(crate) revision: u64,
+    pub(crate) log_index: u64,
     warnings: Vec<Warning>,
     /// With `--wait all`: members that could not be reached.
     unreached: Vec<String>,

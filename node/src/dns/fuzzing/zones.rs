@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use waymark_core::model::{
-    Edit, EndpointPatch, LogIndex, Name, ProfilePatch, RecordType, Region, Revision, Routing, Timestamp,
-    ZonePatch,
+    Edit, EndpointPatch, LogIndex, Name, OverrideKind, ProfilePatch, RecordType, Region, Revision, Routing,
+    Timestamp, ZonePatch,
 };
 use waymark_core::state::{Action, Command, Context, CookieSecret, FoundAddresses, State, View, apply};
 
@@ -125,8 +125,8 @@ fn flattened(state: &State, zone: &str, name: &str) -> State {
     carry_out(&state, Action::FlattenTargets { found: vec![FoundAddresses { endpoint, name, addresses }] })
 }
 
-/// Every method in zones with and without client subnets, with targets of both families, and aliases that lead out of the
-/// zones and into them.
+/// Every method in zones with and without client subnets, with targets of both families, with endpoints that are drained
+/// and forced (STA-13), and aliases that lead out of the zones and into them.
 pub(in crate::dns) fn view() -> (View, Vec<String>) {
     let mut state = State::default();
     for (name, latitude_e6) in [("eu", 50_000_000), ("us", -100_000_000 / 2)] {
@@ -183,6 +183,25 @@ pub(in crate::dns) fn view() -> (View, Vec<String>) {
             state = records(&state, zone_name, name, kind, texts);
             names.push(format!("{name}.{zone_name}"));
         }
+    }
+    for zone_name in zones {
+        for (word, routing) in METHODS {
+            let name = format!("over-{word}");
+            state = profile(&state, zone_name, &name, routing, &both);
+            names.push(format!("{name}.{zone_name}"));
+        }
+        state = profile(&state, zone_name, "drained", Routing::Weighted, &v4);
+        names.push(format!("drained.{zone_name}"));
+    }
+    for (pattern, kind) in [
+        ("over-*/e0", OverrideKind::Drain),
+        ("over-*/e1", OverrideKind::ForceDown),
+        ("over-*/e2", OverrideKind::ForceUp),
+        ("drained-*/*", OverrideKind::Drain),
+    ] {
+        let (pattern, reason) = (pattern.to_owned(), "a move".to_owned());
+        let action = Action::OverrideEndpoints { pattern, kind, reason, span_ms: None, even_last: true };
+        state = carry_out(&state, action);
     }
     for zone_name in zones {
         state = flattened(&state, zone_name, "flat");

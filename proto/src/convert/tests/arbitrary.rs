@@ -20,6 +20,7 @@ use waymark_core::state::{
 };
 
 use super::kinds::{kind, mapping, service, stand_for_what_is_there};
+use super::overrides;
 use super::wishes::{monitor_patch, reply};
 
 pub(super) fn text() -> impl Strategy<Value = String> {
@@ -306,6 +307,7 @@ fn event() -> impl Strategy<Value = Event> {
             author
         }),
         caseless().prop_map(|profile| EventCause::Child { profile }),
+        overrides::cause(),
     ];
     let endpoint =
         || proptest::sample::select(EndpointStatus::ALL.as_slice()).prop_map(EventStatus::Endpoint);

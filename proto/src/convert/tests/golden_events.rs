@@ -5,8 +5,9 @@ use waymark_core::model::{EndpointId, LogIndex, ProfileId, Revision, Timestamp, 
 use waymark_core::state::{Event, EventCause, EventId, EventStatus, Rejection, Reply, Subject};
 
 use super::golden::{REFUSED, region};
+use super::overrides::golden_cause;
 
-pub(super) fn events() -> [Event; 4] {
+pub(super) fn events() -> [Event; 5] {
     let agent =
         AgentVerdict { name: "agent-1".into(), verdict: Some(Verdict::Down), failures: 3, last: REFUSED };
     let regions =
@@ -36,11 +37,12 @@ pub(super) fn events() -> [Event; 4] {
             cause: EventCause::Endpoints,
             ..endpoint.clone()
         },
+        Event { id: numbered(4), cause: golden_cause(), ..endpoint.clone() },
         endpoint,
     ]
 }
 
-pub(super) fn replies() -> [Result<Reply, Rejection>; 6] {
+pub(super) fn replies() -> [Result<Reply, Rejection>; 7] {
     let violation = || vec![Violation::new("endpoints[0].weight", "1001 is outside 1–1000")];
     let web = || "web".to_owned();
     [
@@ -55,5 +57,6 @@ pub(super) fn replies() -> [Result<Reply, Rejection>; 6] {
             current: Revision(7),
         }),
         Err(Rejection::InUse { noun: "zone", name: "tm.example.com".into(), by: vec![web()] }),
+        Err(Rejection::LastEndpoint { profiles: vec!["profile 'web'".into()] }),
     ]
 }

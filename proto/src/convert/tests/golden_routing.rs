@@ -14,6 +14,8 @@ use waymark_core::state::{
     PlaceOverride, Replaced, State,
 };
 
+use super::overrides;
+
 const DIGEST: GeoDigest = GeoDigest(0x5503_2c61_28a9_9df3_d306_566b_6611_10e6);
 
 pub(super) fn actions() -> Vec<(&'static str, Action)> {
@@ -59,6 +61,9 @@ pub(super) fn actions() -> Vec<(&'static str, Action)> {
         ("rotate_cookies", Action::RotateCookies { fresh: CookieSecret([0xa7; 16]) }),
         ("forget_history", Action::ForgetHistory { before: Timestamp(1_700_000_000_000) }),
     ]
+    .into_iter()
+    .chain(overrides::golden_actions())
+    .collect()
 }
 
 fn flatten_profile() -> Action {
@@ -165,6 +170,7 @@ pub(super) fn add_places(state: &mut State) {
         state.history.add(Revision(counter), past);
     }
     add_later_fields(state, id);
+    overrides::add_golden(state);
     state.history.begin_at(Timestamp(1_600_000_000_000));
 }
 

@@ -7,6 +7,7 @@ mod golden_files;
 mod golden_routing;
 mod kinds;
 mod masks;
+mod overrides;
 mod places;
 mod records;
 mod round_trip;

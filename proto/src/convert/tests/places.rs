@@ -113,6 +113,9 @@ fn everything(state: &State) -> (Vec<Replaced>, Vec<Replaced>) {
     for (network, found) in &state.geography.overrides {
         add(Replaced::GeoOverride(*network, Some(*found)), Replaced::GeoOverride(*network, None));
     }
+    for (id, over) in &state.overrides {
+        add(Replaced::Override(*id, Some(over.clone())), Replaced::Override(*id, None));
+    }
     let chosen = Replaced::GeoTable(state.geography.table, Revision(3));
     add(chosen, Replaced::GeoTable(None, Revision(0)));
     (was, was_not)

@@ -6,7 +6,7 @@ use waymark_core::health::{Check, Outcome};
 use waymark_core::model::{EndpointId, Timestamp};
 use waymark_core::state::{Command, Rejection, Reply, State};
 
-use super::{arbitrary, places, records, wishes};
+use super::{arbitrary, overrides, places, records, wishes};
 use crate::convert::{
     Malformed, StateBuilder, entry_message, entry_parts, snapshot_header, snapshot_records,
 };
@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn snapshots(state in places::with_places(records::with_records(arbitrary::state()))) {
+    fn snapshots(state in places::with_places(overrides::overridden(records::with_records(arbitrary::state())))) {
         let read = rebuilt(&state).expect("what was written is readable");
         prop_assert_eq!(format!("{read:?}"), format!("{state:?}"));
         prop_assert_eq!(read, state);

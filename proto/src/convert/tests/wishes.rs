@@ -18,7 +18,7 @@ use super::arbitrary::{
     zone_timers,
 };
 use super::places::network;
-use super::records;
+use super::{overrides, records};
 
 /// `Clear` stands where a list is empty: that is what an empty list on the wire means.
 fn edit<T: std::fmt::Debug + Clone>(value: impl Strategy<Value = T>) -> impl Strategy<Value = Edit<T>> {
@@ -243,6 +243,7 @@ fn operators_action() -> impl Strategy<Value = Action> {
         (text(), if_revision()).prop_map(|(name, if_revision)| Action::DeleteRegion { name, if_revision }),
         text().prop_map(|name| Action::ForgetAgent { name }),
         records::action(),
+        overrides::action(),
     ]
 }
 
@@ -319,5 +320,6 @@ pub(super) fn reply() -> impl Strategy<Value = Result<Reply, Rejection>> {
             name,
             by
         })),
+        vec(text(), 0..3).prop_map(|profiles| Err(Rejection::LastEndpoint { profiles })),
     ]
 }

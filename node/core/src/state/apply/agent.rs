@@ -52,20 +52,22 @@ pub(super) fn expire_verdicts(
     agent: &Caseless,
     session: Revision,
     endpoints: &[EndpointId],
-) {
+) -> Result<(), Rejection> {
     if let Some(agent) = in_session(step, agent, session) {
         step.silence(&agent.name, endpoints.iter().copied());
     }
+    Ok(())
 }
 
 /// STA-5: nobody hears the agent any more. Void unless `session` is the agent's current one.
-pub(super) fn lose(step: &mut Step<'_>, agent: &Caseless, session: Revision) {
-    let Some(agent) = in_session(step, agent, session).filter(|agent| !agent.lost) else { return };
+pub(super) fn lose(step: &mut Step<'_>, agent: &Caseless, session: Revision) -> Result<(), Rejection> {
+    let Some(agent) = in_session(step, agent, session).filter(|agent| !agent.lost) else { return Ok(()) };
     let lost = Agent { lost: true, since: step.context.at, ..Agent::clone(&agent) };
     step.state.agents.insert(agent.name.clone(), Arc::new(lost));
     step.note(Change::Agent(agent.name.clone()));
     let counted = step.counted_by(&agent.name);
     step.silence(&agent.name, counted);
+    Ok(())
 }
 
 /// Takes a lost agent out of the list. One that still runs would come straight back.

@@ -54,10 +54,7 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
             overrides::make(step, pattern, wish)
         }
         Action::LiftOverrides { pattern, reason } => overrides::lift(step, pattern, reason),
-        Action::EndOverrides { ended } => {
-            overrides::end(step, ended);
-            Ok(())
-        }
+        Action::EndOverrides { ended } => overrides::end(step, ended),
         Action::SetRecords { zone, relative_name, record_type, ttl, data, if_revision } => {
             records::set(step, Place { zone, relative_name, record_type }, *ttl, data, *if_revision)
         }
@@ -89,13 +86,9 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
             Ok(())
         }
         Action::ExpireVerdicts { agent, session, endpoints } => {
-            agent::expire_verdicts(step, agent, *session, endpoints);
-            Ok(())
+            agent::expire_verdicts(step, agent, *session, endpoints)
         }
-        Action::LoseAgent { agent, session } => {
-            agent::lose(step, agent, *session);
-            Ok(())
-        }
+        Action::LoseAgent { agent, session } => agent::lose(step, agent, *session),
         Action::ForgetHistory { before } => forget_history(step, *before),
         Action::RotateCookies { fresh } => rotate_cookies(step, *fresh),
         Action::FlattenTargets { found } => flatten::take_in(step, found),

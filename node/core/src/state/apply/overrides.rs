@@ -57,12 +57,15 @@ pub(super) fn lift(step: &mut Step<'_>, pattern: &str, reason: &str) -> Result<(
             told.insert(id, (profile.id, cause(&lifted, OverrideAct::Lifted)));
         }
     }
+    if told.is_empty() {
+        step.warnings.add("pattern", "no endpoint that it stands for has an override");
+    }
     put_in_force(step, told);
     Ok(())
 }
 
-/// Ends overrides, those of `ended` that are still the same ones.
-pub(super) fn end(step: &mut Step<'_>, ended: &[(EndpointId, Revision)]) {
+/// Ends overrides, those of `ended` that are still the same ones. Never refused: the leader knew less.
+pub(super) fn end(step: &mut Step<'_>, ended: &[(EndpointId, Revision)]) -> Result<(), Rejection> {
     let mut told = Told::new();
     for (id, revision) in ended {
         let Some(over) = step.state.overrides.get(id).filter(|over| over.revision == *revision).cloned()
@@ -74,6 +77,7 @@ pub(super) fn end(step: &mut Step<'_>, ended: &[(EndpointId, Revision)]) {
         told.insert(*id, (profile, cause(&over, OverrideAct::Ended)));
     }
     put_in_force(step, told);
+    Ok(())
 }
 
 impl Step<'_> {
