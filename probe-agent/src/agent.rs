@@ -1,6 +1,8 @@
 //! The agent's loop: starts each probe when its turn comes, keeps what they find until a member has acknowledged it,
 //! and follows the assignment. One task owns all of it, so nothing is locked; probes run as tasks of their own.
 
+mod seeing;
+
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -9,7 +11,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::Uri;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -18,9 +20,12 @@ use waymark_core::model::{EndpointId, Revision};
 
 use crate::assignment::{Assignment, CHECKS_MAX, Update};
 use crate::backlog::{Backlog, Urgency};
+use crate::canary::Canary;
 use crate::clock::Clock;
+use crate::lookout;
 use crate::probe::ProbeReport;
 use crate::schedule::Schedule;
+use crate::sight::{Canaries, Sight};
 use crate::survey::Allowance;
 use crate::uplink::{self, Event, Identity, Session};
 
@@ -54,16 +59,30 @@ pub struct Settings {
     pub probes_max: usize,
     /// How much it may measure for members.
     pub survey: Allowance,
+    /// What it looks at to know whether it sees (PRB-14); nothing: it takes that for granted.
+    pub canaries: Vec<Canary>,
 }
 
 /// Probes and reports until `stop` is cancelled, then drains for at most three seconds. An error is a fault of the
 /// program: the task that holds the stream has panicked.
 pub async fn run(settings: Settings, probe: Probe, stop: CancellationToken) -> Result<(), JoinError> {
     let (sender, events) = mpsc::channel(EVENTS_MAX);
-    let uplink =
-        tokio::spawn(uplink::run(settings.members, settings.identity.clone(), settings.survey, sender));
+    let sight = Canaries::new(settings.canaries.len()).sight();
+    let (seen, lookout) = watch::channel(sight);
+    let looking = tokio::spawn(lookout::watch(settings.canaries, probe.clone(), seen));
+    let uplink = tokio::spawn(uplink::run(
+        settings.members,
+        settings.identity.clone(),
+        settings.survey,
+        lookout.clone(),
+        sender,
+    ));
     let agent = Agent {
         probe,
+        sight,
+        lookout,
+        clear_since: Instant::now(),
+        told_sight: Sight::Clear,
         probes_max: settings.probes_max,
         clock: Clock::start(),
         assignment: Assignment::new(CHECKS_MAX),
@@ -78,12 +97,21 @@ pub async fn run(settings: Settings, probe: Probe, stop: CancellationToken) -> R
         drain_deadline: None,
     };
     agent.serve(events, stop).await;
+    looking.abort();
     // It ends by itself now that nobody listens to it.
     uplink.await
 }
 
 struct Agent {
     probe: Probe,
+    /// Says how well it sees, by its canaries.
+    lookout: watch::Receiver<Sight>,
+    /// How well it saw when it last listened to that.
+    sight: Sight,
+    /// Since when it saw, or saw again.
+    clear_since: Instant,
+    /// What the stream there is was told of it.
+    told_sight: Sight,
     probes_max: usize,
     clock: Clock,
     assignment: Assignment,
@@ -113,6 +141,7 @@ enum Link {
 struct Finished {
     endpoint: EndpointId,
     check: Revision,
+    started: Instant,
     ended: Instant,
     /// Nothing if the probe panicked.
     report: Option<ProbeReport>,
@@ -122,6 +151,7 @@ impl Agent {
     async fn serve(mut self, mut events: mpsc::Receiver<Event>, stop: CancellationToken) {
         loop {
             self.start_due();
+            self.tell_sight();
             self.send_due();
             self.watch_acknowledgements();
             if self.is_drained() {
@@ -143,6 +173,7 @@ impl Agent {
                         self.finish(finished);
                     }
                 }
+                () = seeing::changed(&mut self.lookout) => self.see(),
                 () = sleep_until(wake) => {}
             }
         }
@@ -153,9 +184,11 @@ impl Agent {
         let next_probe = self.schedule.next_due_ms().map(|due_ms| self.clock.instant_of(due_ms));
         let next_probe = next_probe.filter(|_| self.may_probe());
         let acknowledgement = self.unanswered_since.map(|since| since + ACKNOWLEDGEMENT_TIMEOUT);
-        let report = self.report_due.filter(|_| matches!(self.link, Link::Ready(_)));
+        let report = self.report_due.filter(|_| matches!(self.link, Link::Ready(_)) && self.may_report());
+        // The network is behind: it is told soon.
+        let sight = self.has_to_tell_sight().then(|| Instant::now() + REPORT_WAIT);
         let latest = Instant::now() + Duration::from_secs(60);
-        [next_probe, report, acknowledgement, self.drain_deadline]
+        [next_probe, report, sight, acknowledgement, self.drain_deadline]
             .into_iter()
             .flatten()
             .fold(latest, Instant::min)
@@ -205,14 +238,15 @@ impl Agent {
         let probe = Arc::clone(&self.probe);
         self.probes.spawn(async move {
             // The call itself stands inside too: whatever panics, only this probe is lost.
+            let started = Instant::now();
             let report = AssertUnwindSafe(async { probe(check).await }).catch_unwind().await.ok();
-            Finished { endpoint, check: revision, ended: Instant::now(), report }
+            Finished { endpoint, check: revision, started, ended: Instant::now(), report }
         });
     }
 
     fn finish(&mut self, finished: Result<Finished, JoinError>) {
         // Nobody cancels a probe, and its panics are caught in it.
-        let Ok(Finished { endpoint, check, ended, report }) = finished else {
+        let Ok(Finished { endpoint, check, started, ended, report }) = finished else {
             return;
         };
         let report = report.unwrap_or_else(|| {
@@ -224,12 +258,16 @@ impl Agent {
             );
             ProbeReport::agent_trouble("the probe panicked; the agent's log has more")
         });
-        if self.assignment.is_current(endpoint, check) {
+        if self.assignment.is_current(endpoint, check) && started >= self.clear_since {
             self.note(endpoint, check, report, ended);
         }
     }
 
     fn note(&mut self, endpoint: EndpointId, check: Revision, report: ProbeReport, ended: Instant) {
+        if self.sight != Sight::Clear {
+            // It may be the agent's own failure (PRB-14).
+            return;
+        }
         self.tell_trouble(endpoint, &report);
         let dropped = self.backlog.dropped();
         let urgency = self.backlog.push(endpoint, check, report, ended.into_std());
@@ -262,7 +300,7 @@ impl Agent {
         let Link::Ready(session) = &self.link else {
             return;
         };
-        if self.report_due.is_none_or(|due| Instant::now() < due) {
+        if !self.may_report() || self.report_due.is_none_or(|due| Instant::now() < due) {
             return;
         }
         self.report_due = None;
@@ -292,7 +330,13 @@ impl Agent {
 
     fn take(&mut self, event: Event) {
         match event {
-            Event::Opened(session) => self.link = Link::Opened(session),
+            Event::Opened(session) => {
+                if self.lookout.has_changed().unwrap_or(false) {
+                    self.see();
+                }
+                self.told_sight = session.told_sight;
+                self.link = Link::Opened(session);
+            }
             Event::Assigned(update) => self.assign(update),
             Event::Acknowledged(sequence) => {
                 if self.backlog.acknowledge(sequence) {

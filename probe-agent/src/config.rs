@@ -13,6 +13,7 @@ use ipnet::IpNet;
 use waymark_process::logging::{LogFormat, LogLevel};
 use waymark_process::settings::{self, Faults, Reader, machine_name};
 
+use crate::canary::{CANARIES_MAX, Canary};
 use crate::survey::Allowance;
 
 pub use sample::SAMPLE;
@@ -34,6 +35,8 @@ pub struct Config {
     pub guard_deny: Vec<IpNet>,
     /// Which resolver finds the addresses of targets; the system's if none.
     pub resolver: Option<SocketAddr>,
+    /// What it looks at to know whether it sees (PRB-14).
+    pub canaries: Vec<Canary>,
     /// How many queries in a minute it may send to resolvers, to measure for members how far those are (RTE-7).
     pub measure_per_minute: u32,
     /// What is logged.
@@ -73,6 +76,9 @@ pub struct Flags {
     /// The resolver that finds the addresses of targets [default: the system's]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_AGENT_RESOLVER")]
     pub resolver: Option<String>,
+    /// Targets that tell whether this agent sees at all: while none of them is there, it abstains [default: none]
+    #[arg(long, value_name = "HOST:PORT|URL[,…]", env = "WAYMARK_AGENT_CANARY", value_delimiter = ',')]
+    pub canary: Vec<String>,
     /// Queries in a minute to the resolvers that ask the members most, to measure how far they are [default: 0; none]
     #[arg(long, value_name = "NUMBER", env = "WAYMARK_AGENT_MEASURE_PER_MINUTE")]
     pub measure_per_minute: Option<String>,
@@ -110,6 +116,7 @@ impl Config {
             guard_allow: given.list("guard.allow", &flags.guard_allow, settings::network).unwrap_or_default(),
             guard_deny: given.list("guard.deny", &flags.guard_deny, settings::network).unwrap_or_default(),
             resolver: given.value("resolver", flags.resolver.as_deref(), settings::resolver),
+            canaries: given.list("canary", &flags.canary, Canary::parse).unwrap_or_default(),
             measure_per_minute: given
                 .number(
                     "measure_per_minute",
@@ -125,6 +132,10 @@ impl Config {
         if !given.is_given("region") {
             let advice = "name the region that this agent probes from, as in --region eu-central";
             given.refuse("region", format!("is missing; {advice}"));
+        }
+        if config.canaries.len() > CANARIES_MAX {
+            let count = config.canaries.len();
+            given.refuse("canary", format!("names {count} targets; at most {CANARIES_MAX} are allowed"));
         }
         if config.members.is_empty() {
             given.refuse("members", "[] names nobody; name at least one, as in http://127.0.0.1:7400");

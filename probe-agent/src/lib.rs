@@ -5,19 +5,22 @@
 //!                                                    (guard, resolve)
 //! ```
 //!
-//! `schedule`, `assignment`, `expectation`, `guard` and `backlog` are pure; `probe` and `resolve` hold the sockets
+//! `schedule`, `assignment`, `expectation`, `guard`, `canary`, `sight` and `backlog` are pure; `probe` and `resolve` hold the sockets
 //! towards endpoints, `uplink` the stream to a member, and `agent` puts them together.
 
 pub mod agent;
 pub mod assignment;
 pub mod backlog;
+pub mod canary;
 mod clock;
 pub mod config;
 pub mod descriptors;
 pub mod expectation;
 pub mod guard;
+mod lookout;
 pub mod probe;
 pub mod resolve;
 pub mod schedule;
+pub mod sight;
 pub mod survey;
 pub mod uplink;

@@ -119,7 +119,8 @@ async fn run(cli: &Cli, config: Config, log: Log) -> anyhow::Result<()> {
     });
     let identity = Identity { agent: config.name, region: config.region, run: chance::draw() };
     let members = uplink::in_turn(config.members, &identity.agent);
-    agent::run(Settings { identity, members, probes_max, survey }, probe, stop).await?;
+    let canaries = config.canaries;
+    agent::run(Settings { identity, members, probes_max, survey, canaries }, probe, stop).await?;
     tracing::info!("waymark-agent ends");
     Ok(())
 }

@@ -84,6 +84,7 @@ impl Cluster {
             run: AgentRun(1),
             version: "bench".into(),
             member: MemberId(1),
+            is_blind: None,
         });
         let first = |profile: &std::sync::Arc<waymark_core::model::Profile>| {
             let endpoint = &profile.endpoints[0];

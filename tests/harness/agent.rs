@@ -12,6 +12,7 @@ pub struct Agent {
     /// Its region.
     pub region: String,
     members: String,
+    flags: Vec<String>,
     log: PathBuf,
     process: Option<Process>,
 }
@@ -19,10 +20,21 @@ pub struct Agent {
 impl Agent {
     /// Starts the agent `name` in `region`, with the members at `urls` to report to.
     pub fn start(name: &str, region: &str, urls: &[String], directory: &Path) -> Self {
+        Self::start_with(name, region, urls, directory, Vec::new())
+    }
+
+    /// The same, with `flags` of its own beside the usual ones.
+    pub fn start_with(
+        name: &str,
+        region: &str,
+        urls: &[String],
+        directory: &Path,
+        flags: Vec<String>,
+    ) -> Self {
         let log = directory.join(format!("{name}.log"));
         let members = urls.join(",");
         let mut agent =
-            Self { name: name.to_owned(), region: region.to_owned(), members, log, process: None };
+            Self { name: name.to_owned(), region: region.to_owned(), members, flags, log, process: None };
         agent.restart();
         agent
     }
@@ -31,7 +43,8 @@ impl Agent {
     pub fn restart(&mut self) {
         let pairs = [("--name", &self.name), ("--region", &self.region), ("--members", &self.members)];
         let given = pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value.clone()]);
-        let arguments: Vec<String> = given.chain(["--allow-loopback".to_owned()]).collect();
+        let arguments: Vec<String> =
+            given.chain(["--allow-loopback".to_owned()]).chain(self.flags.clone()).collect();
         self.process = Some(Process::start("waymark-agent", &arguments, &self.log));
     }
 

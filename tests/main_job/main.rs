@@ -1,5 +1,6 @@
 //! The main job on real input: members, agents and endpoints as processes and sockets, asked by DNS and by the CLI.
 
+mod blind;
 mod cookies;
 mod crash;
 mod encrypted;

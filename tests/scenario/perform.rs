@@ -58,6 +58,11 @@ pub(crate) fn read(
                 arguments.rest().iter().map(|name| world.endpoint(name)).collect::<Result<_>>()?;
             Action::ExpireVerdicts { agent: Caseless::new(&agent), session, endpoints }
         }
+        "blind" | "sees" => {
+            let agent = arguments.next("the agent")?;
+            let session = session(world, &agent, arguments)?;
+            Action::SetSight { agent: Caseless::new(&agent), session, is_blind: verb == "blind" }
+        }
         "lose" => {
             let agent = arguments.next("the agent")?;
             let session = session(world, &agent, arguments)?;
@@ -252,6 +257,7 @@ fn agent(arguments: &mut Arguments) -> Result<Action> {
             run: AgentRun(arguments.number("run")?.unwrap_or(1)),
             version: arguments.take("version").unwrap_or_else(|| "0.1.0".to_owned()),
             member: MemberId(arguments.number("member")?.unwrap_or(1)),
+            is_blind: arguments.take("blind").map(|word| word == "on"),
         },
         "forget" => Action::ForgetAgent { name },
         _ => bail!("an agent cannot be told to '{verb}'"),

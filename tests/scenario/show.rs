@@ -148,7 +148,11 @@ pub(crate) fn zone(world: &World, name: &str) -> Result<Vec<String>> {
 
 pub(crate) fn agents(world: &World) -> Vec<String> {
     let lines = world.state.agents.values().map(|agent| {
-        let lost = if agent.lost { ", lost" } else { "" };
+        let lost = match (agent.lost, agent.is_blind) {
+            (true, _) => ", lost",
+            (false, true) => ", blind",
+            (false, false) => "",
+        };
         format!(
             "{} in {}, run {}, session {}, member {}, since {}{lost}",
             agent.name,
@@ -182,8 +186,9 @@ fn describe(event: &Event) -> String {
             let status = outcome.status.map(|status| format!(" {status}")).unwrap_or_default();
             format!("{agent} {}{status}; {}", outcome.class.as_str(), describe_regions(regions))
         }
-        EventCause::Silence { agent, regions } => {
-            format!("{agent} silent; {}", describe_regions(regions)).trim_end_matches("; ").to_owned()
+        EventCause::Silence { agent, is_blind, regions } => {
+            let what = if *is_blind { "blind" } else { "silent" };
+            format!("{agent} {what}; {}", describe_regions(regions)).trim_end_matches("; ").to_owned()
         }
         EventCause::Configuration { author } => format!("changed by {author}"),
         EventCause::Endpoints => "its endpoints".to_owned(),

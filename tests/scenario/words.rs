@@ -20,10 +20,11 @@
 //! drain|force-up|force-down PATTERN [reason=TEXT] [for=30s] [even-last=on]    lift PATTERN [reason=TEXT]
 //! end ENDPOINT [revision=N]                                              the time of its override is up
 //! service register NAME [target=T] [location=REGION]                    service start|stop|delete NAME
-//! agent open NAME region=R [run=1] [member=1] [version=V]               agent forget NAME
+//! agent open NAME region=R [run=1] [member=1] [version=V] [blind=on|off]               agent forget NAME
 //! report AGENT ENDPOINT ok|fail|CLASS|STATUS[*N] … [run=N] [seq=N] [age=10s] [check=old]
 //! resolve ENDPOINT NAME ADDRESS …                                        what the leader found
 //! expire AGENT ENDPOINT … [session=N|old]                               lose AGENT [session=N|old]
+//! blind AGENT [session=N|old]                                          sees AGENT [session=N|old]
 //! show PROFILE            its status, its endpoints' and what they come from
 //! settings PROFILE        what the operator set       revisions [PROFILE]
 //! zone show NAME          agents                      regions

@@ -82,7 +82,7 @@ async fn list(session: &Session) -> Result<String, Failure> {
 struct Agent {
     name: String,
     region: String,
-    /// `connected` or `lost`.
+    /// `connected`, `blind` or `lost`.
     state: &'static str,
     since: String,
     /// The member that holds its stream, or held it last.
@@ -100,10 +100,14 @@ struct AgentList {
 
 impl From<wire::Agent> for Agent {
     fn from(message: wire::Agent) -> Self {
-        let wire::Agent { name, region, member, version, lost, since_ms, run: _, session, member_id } =
+        let wire::Agent { name, region, member, version, lost, since_ms, run: _, session, member_id, blind } =
             message;
         let member = if member.is_empty() { format!("member {member_id}") } else { member };
-        let state = if lost { "lost" } else { "connected" };
+        let state = match (lost, blind) {
+            (true, _) => "lost",
+            (false, true) => "blind",
+            (false, false) => "connected",
+        };
         Self { name, region, state, since: time::rfc_3339(since_ms), member, version, session, since_ms }
     }
 }

@@ -302,6 +302,7 @@ mod tests {
             failures: 4,
             last_outcome: Some(wire::Outcome { class: wire::OutcomeClass::Timeout.into(), status: None }),
             detail: "no connection within 5000 ms".into(),
+            blind: false,
         };
         let region = wire::RegionalVerdict {
             region: "eu".into(),
@@ -347,7 +348,7 @@ mod tests {
             },
             "regions": [{ "region": "eu", "verdict": "down", "agents": [{
                 "name": "eu-1", "verdict": "down", "failures": 4, "lastOutcome": "timeout", "lastStatusCode": null,
-                "lastReason": "no connection within 5000 ms",
+                "lastReason": "no connection within 5000 ms", "blind": false,
             }] }],
         });
         assert_eq!(endpoint, &wanted);

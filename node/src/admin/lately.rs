@@ -3,6 +3,7 @@
 //! streams are asked for both. One that does not answer in time is named and waited for no longer.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use waymark_core::model::{Agent, Caseless, EndpointId};
 use waymark_core::state::View;
@@ -25,7 +26,9 @@ pub(super) async fn tell(handles: &Handles, view: &View, profiles: &mut [Profile
     let gathered = handles.consensus.last_outcomes(&holders, &endpoints, GATHER_WITHIN).await;
     let mut by_endpoint: HashMap<EndpointId, Vec<LastOutcome>> = HashMap::new();
     for (member, told) in gathered.outcomes {
-        let holder = view.state.agents.get(&told.agent).filter(|agent| !agent.lost).map(|agent| agent.member);
+        // What a blind agent found before is withdrawn (PRB-14).
+        let counts = |agent: &&Arc<Agent>| !agent.lost && !agent.is_blind;
+        let holder = view.state.agents.get(&told.agent).filter(counts).map(|agent| agent.member);
         let check = view.check(told.endpoint).map(|check| check.revision);
         // An agent that has moved on is heard elsewhere, and what an older check found says nothing of this one.
         if holder == Some(member) && check == Some(told.check) {

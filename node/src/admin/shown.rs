@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use waymark_core::health::{EndpointHealth, RegionalVerdict, regional_verdicts};
-use waymark_core::model::{Caseless, Endpoint, Profile, ProfileId};
+use waymark_core::model::{Agent, Caseless, Endpoint, Profile, ProfileId};
 use waymark_core::state::State;
 use waymark_proto::admin::v1;
 
@@ -12,13 +12,17 @@ pub(super) struct Shown<'a> {
     state: &'a State,
     /// The known regions in which an agent lives: they are shown even where they have no verdict.
     manned: BTreeSet<&'a Caseless>,
+    /// Agents that abstain: they are shown although they have no verdict (PRB-14).
+    blind: Vec<&'a Agent>,
 }
 
 impl<'a> Shown<'a> {
     /// Shows `state`.
     pub(super) fn of(state: &'a State) -> Self {
         let living = state.agents.values().filter(|agent| !agent.lost).map(|agent| &agent.region);
-        Self { state, manned: living.filter(|region| state.region(region).is_some()).collect() }
+        let manned = living.filter(|region| state.region(region).is_some()).collect();
+        let agents = state.agents.values().map(AsRef::as_ref);
+        Self { state, manned, blind: agents.filter(|agent| agent.is_blind && !agent.lost).collect() }
     }
 
     /// A profile's status and that of its endpoints.
@@ -75,6 +79,15 @@ impl<'a> Shown<'a> {
                 regions.insert(place, silent);
             }
         }
-        regions.iter().map(Into::into).collect()
+        let mut shown: Vec<v1::RegionalVerdict> = regions.iter().map(Into::into).collect();
+        for agent in self.blind.iter().filter(|_| is_probed) {
+            if let Ok(place) = regions.binary_search_by(|found| found.region.cmp(&agent.region)) {
+                let agents = &mut shown[place].agents;
+                let place = agents.partition_point(|other| Caseless::new(&other.name) < agent.name);
+                let name = agent.name.to_string();
+                agents.insert(place, v1::AgentVerdict { name, blind: true, ..Default::default() });
+            }
+        }
+        shown
     }
 }

@@ -8,6 +8,7 @@ use waymark_proto::agent::v1::{AgentMessage, Hello, agent_message::Kind};
 
 use super::ending::Ending;
 use super::limits::{HELLO_TEXT_MAX, OPENINGS_PER_SECOND_MAX};
+use super::reading;
 use super::rings::lock;
 use super::service::Shared;
 use super::session::{Greeting, Records, Session, millis};
@@ -50,7 +51,7 @@ async fn hello(shared: &Shared, incoming: &mut Streaming<AgentMessage>) -> Resul
 }
 
 fn greeting(shared: &Shared, hello: Hello) -> Result<Greeting, Ending> {
-    let Hello { agent, region, run, version, queries_per_minute } = hello;
+    let Hello { agent, region, run, version, queries_per_minute, sight } = hello;
     for (field, text) in [("agent", &agent), ("region", &region), ("version", &version)] {
         if text.len() > HELLO_TEXT_MAX {
             return Err(Ending::Malformed(format!(
@@ -70,7 +71,8 @@ fn greeting(shared: &Shared, hello: Hello) -> Result<Greeting, Ending> {
             advice: "; try again later",
         });
     }
-    Ok(Greeting { agent, region, run: AgentRun(run), version, member, queries_per_minute })
+    let is_blind = reading::is_blind(sight);
+    Ok(Greeting { agent, region, run: AgentRun(run), version, member, queries_per_minute, is_blind })
 }
 
 async fn propose(shared: &Shared, greeting: &Greeting) -> Result<HeldSession, Ending> {

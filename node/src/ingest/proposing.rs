@@ -31,8 +31,9 @@ struct InFlight {
 enum Content {
     /// The session itself.
     Session,
-    /// Verdicts that expire, then outcomes. In this order: an outcome that came after its verdict had become overdue
-    /// must not add up with those from before the gap.
+    /// The agent's sight if that is news, verdicts that expire, then outcomes. In this order: an outcome that came after its
+    /// verdict had become overdue must not add up with those from before the gap, and one that was found before the agent
+    /// went blind must not count when it says so (PRB-14).
     Health { expiring: Vec<EndpointId>, has_outcomes: bool },
 }
 
@@ -47,7 +48,10 @@ impl Session {
     /// Is there something that is not committed yet?
     pub(super) fn has_to_propose(&self) -> bool {
         self.proposing.in_flight.is_none()
-            && (self.proposing.must_reopen || self.unsettled.len() > 0 || !self.expiring.is_empty())
+            && (self.proposing.must_reopen
+                || self.is_sight_due
+                || self.unsettled.len() > 0
+                || !self.expiring.is_empty())
     }
 
     /// The next proposal's commands, if one is to be made now; then it is in flight until [`Session::settle`].
@@ -69,6 +73,9 @@ impl Session {
         let expiring: Vec<EndpointId> = self.expiring.iter().copied().take(BATCH_MAX).collect();
         let outcomes = self.unsettled.propose(now_ms, BATCH_MAX);
         let content = Content::Health { expiring: expiring.clone(), has_outcomes: !outcomes.is_empty() };
+        let sight = self.greeting.is_blind.filter(|_| self.is_sight_due);
+        let session = self.held.session;
+        let sight = sight.map(|is_blind| Action::SetSight { agent: agent.clone(), session, is_blind });
         let expire = (!expiring.is_empty()).then(|| Action::ExpireVerdicts {
             agent: agent.clone(),
             session: self.held.session,
@@ -79,7 +86,7 @@ impl Session {
             run: self.greeting.run,
             outcomes,
         });
-        (expire.into_iter().chain(record).map(command).collect(), content)
+        (sight.into_iter().chain(expire).chain(record).map(command).collect(), content)
     }
 
     /// Takes what became of the proposal in flight; `view` is not older than what was committed.
@@ -105,6 +112,7 @@ impl Session {
     }
 
     fn committed(&mut self, content: Content, proposed: Proposed, view: &View) -> Result<(), Ending> {
+        self.is_sight_due = self.has_other_sight(view);
         match content {
             Content::Session => {
                 let reply = proposed.replies.into_iter().next().unwrap_or_else(|| Ok(Default::default()))?;

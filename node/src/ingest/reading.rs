@@ -24,6 +24,16 @@ pub(super) fn reported(message: &wire::ProbeOutcome) -> Result<ReportedOutcome, 
     })
 }
 
+/// Is an agent blind that says so of its sight? `None`: it does not know (PRB-14).
+pub(super) fn is_blind(sight: i32) -> Option<bool> {
+    match wire::Sight::try_from(sight) {
+        Ok(wire::Sight::Clear) => Some(false),
+        Ok(wire::Sight::Blind) => Some(true),
+        // A word that is not known here comes from an agent that is newer than this member.
+        Ok(wire::Sight::Doubtful) | Err(_) => None,
+    }
+}
+
 /// What people may want to see of it; the message's text moves over. `now` is the wall clock's.
 pub(super) fn recent(
     message: wire::ProbeOutcome,

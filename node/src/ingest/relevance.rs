@@ -11,7 +11,7 @@ pub(super) enum Relevance {
     Propose,
     /// Says what is known already: it only shows that the endpoint is still probed.
     Confirm,
-    /// Trouble of the agent's own: shown, never counted (PRB-9).
+    /// Trouble of the agent's own, blindness included: shown, never counted (PRB-9, PRB-14).
     Trouble,
     /// Older than the verdict that it would support could get.
     Late,

@@ -34,13 +34,15 @@ pub(super) struct Greeting {
     pub(super) member: MemberId,
     /// How many queries to resolvers it may send in a minute.
     pub(super) queries_per_minute: u32,
+    /// Is it blind (PRB-14), as far as it knows? Follows what it says later.
+    pub(super) is_blind: Option<bool>,
 }
 
 impl Greeting {
     /// The command that opens a session with it.
     pub(super) fn open(&self) -> Command {
-        let Self { agent, region, run, version, member, queries_per_minute: _ } = self.clone();
-        command(Action::OpenSession { agent, region, run, version, member })
+        let Self { agent, region, run, version, member, queries_per_minute: _, is_blind } = self.clone();
+        command(Action::OpenSession { agent, region, run, version, member, is_blind })
     }
 }
 
@@ -68,6 +70,8 @@ pub(super) struct Session {
     pub(super) expiring: BTreeSet<EndpointId>,
     pub(super) proposing: Proposing,
     pub(super) heard_ms: u64,
+    /// Does the cluster not know yet whether the agent is blind?
+    pub(super) is_sight_due: bool,
     freshness: Freshness,
     assigner: Assigner,
     allowance: Allowance,
@@ -102,6 +106,7 @@ impl Session {
             expiring: BTreeSet::new(),
             proposing: Proposing::default(),
             heard_ms: 0,
+            is_sight_due: false,
             freshness: Freshness::default(),
             assigner: Assigner::default(),
             allowance: Allowance::new(OUTCOMES_PER_SECOND_MAX, 0),
@@ -139,6 +144,10 @@ impl Session {
             Some(wire::agent_message::Kind::Report(report)) => report,
             Some(wire::agent_message::Kind::Measured(found)) => {
                 self.survey.take(&found);
+                wire::Report::default()
+            }
+            Some(wire::agent_message::Kind::Sighted(sighted)) => {
+                self.take_sight(reading::is_blind(sighted.sight), view);
                 wire::Report::default()
             }
             Some(wire::agent_message::Kind::Hello(_)) => {
@@ -191,7 +200,33 @@ impl Session {
         self.records.rings.keep(kept);
     }
 
+    /// What the agent says of its sight; it says nothing of it in doubt.
+    fn take_sight(&mut self, is_blind: Option<bool>, view: &View) {
+        let is_news = is_blind.is_some() && is_blind != self.greeting.is_blind;
+        if is_news {
+            self.greeting.is_blind = is_blind;
+            self.is_sight_due = self.has_other_sight(view);
+        }
+        let (agent, region) = (&self.held.agent, &self.greeting.region);
+        match is_blind.filter(|_| is_news) {
+            Some(true) => {
+                tracing::warn!(%agent, region, "the agent is blind: its verdicts are withdrawn, and nothing it finds counts")
+            }
+            Some(false) => tracing::info!(%agent, region, "the agent sees its canary targets"),
+            None => {}
+        }
+    }
+
+    /// Does `view` think otherwise of the agent's sight than the agent?
+    pub(super) fn has_other_sight(&self, view: &View) -> bool {
+        let known = view.state.agents.get(&self.held.agent).map(|agent| agent.is_blind);
+        known.zip(self.greeting.is_blind).is_some_and(|(known, said)| known != said)
+    }
+
     fn take_outcome(&mut self, reported: &ReportedOutcome, view: &View, now_ms: u64) -> Relevance {
+        if self.greeting.is_blind == Some(true) {
+            return Relevance::Trouble;
+        }
         let endpoint = reported.endpoint;
         let assigned = Assigned::of(&view.state, &self.held.agent, endpoint);
         let is_unsettled = self.unsettled.contains(endpoint) || self.expiring.contains(&endpoint);

@@ -224,6 +224,7 @@ fn is_fact(action: &Action) -> bool {
             | Action::RecordOutcomes { .. }
             | Action::ExpireVerdicts { .. }
             | Action::LoseAgent { .. }
+            | Action::SetSight { .. }
             | Action::ForgetHistory { .. }
             | Action::RotateCookies { .. }
             | Action::FlattenTargets { .. }

@@ -22,6 +22,12 @@ allow_loopback = false
 # /etc/hosts are found first.
 # resolver = "127.0.0.1:53"
 
+# Targets that tell whether this agent sees at all, each HOST:PORT for a connection or an http(s) URL for an answer of any
+# status: at most 8, that fail for reasons of their own, and through the network that probes go through. Each is probed every
+# 10 s. While none of them is there, the agent is blind: it abstains, and its verdicts are withdrawn. None: it takes its sight
+# for granted.
+canary = []
+
 # Queries in a minute that may be sent to the resolvers that ask the members most, to measure how far they are from this
 # agent's region (UDP, port 53; the name that is asked for says what it is for; an address that the guard refuses is not
 # asked). 0: none, 600 at most.

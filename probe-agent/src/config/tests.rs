@@ -44,6 +44,7 @@ fn ops_2_the_printed_sample_is_the_defaults() {
         "members",
         "allow_loopback",
         "resolver",
+        "canary",
         "log_level",
         "log_format",
         "allow",
@@ -101,4 +102,18 @@ fn settings_that_cannot_work_are_refused() {
         assert!(error.contains(&format!("{key}: ")) && error.contains(word), "{file}: {error}");
         assert_eq!(error.lines().count(), 1, "{file}: {error}");
     }
+}
+
+#[test]
+fn prb_14_canaries_are_few_and_each_is_judged() {
+    let canaries = |list: &str| format!("region = \"eu\"\ncanary = [{list}]\n");
+    let config =
+        load(&canaries("\"192.0.2.1:443\", \"https://www.example.org/\""), Flags::default()).unwrap();
+    let shown: Vec<String> = config.canaries.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["192.0.2.1:443", "https://www.example.org/"]);
+    let fault = refused(&canaries("\"192.0.2.1\""));
+    assert!(fault.contains("names no port"), "{fault}");
+    let many = ["\"192.0.2.1:1\""; 9].join(", ");
+    let fault = refused(&canaries(&many));
+    assert!(fault.contains("names 9 targets; at most 8 are allowed"), "{fault}");
 }

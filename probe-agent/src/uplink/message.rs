@@ -10,9 +10,10 @@ use super::Identity;
 use crate::assignment::{CHECKS_MAX, Update};
 use crate::backlog::Entry;
 use crate::probe::ProbeReport;
+use crate::sight::Sight;
 
 /// The first message on every stream.
-pub(super) fn hello(identity: &Identity, queries_per_minute: u32) -> wire::AgentMessage {
+pub(super) fn hello(identity: &Identity, queries_per_minute: u32, sight: Sight) -> wire::AgentMessage {
     let Identity { agent, region, run } = identity.clone();
     agent_message(wire::agent_message::Kind::Hello(wire::Hello {
         agent,
@@ -20,7 +21,21 @@ pub(super) fn hello(identity: &Identity, queries_per_minute: u32) -> wire::Agent
         run,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         queries_per_minute,
+        sight: sight_word(sight).into(),
     }))
+}
+
+/// How well the agent sees now (PRB-14).
+pub(crate) fn sighted(sight: Sight) -> wire::AgentMessage {
+    agent_message(wire::agent_message::Kind::Sighted(wire::Sighted { sight: sight_word(sight).into() }))
+}
+
+fn sight_word(sight: Sight) -> wire::Sight {
+    match sight {
+        Sight::Clear => wire::Sight::Clear,
+        Sight::Doubtful => wire::Sight::Doubtful,
+        Sight::Blind => wire::Sight::Blind,
+    }
 }
 
 /// The sign of life that is sent whatever else is (STA-5).

@@ -13,7 +13,7 @@ mod session;
 mod turns;
 
 use http::Uri;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use waymark_process::chance;
@@ -22,6 +22,7 @@ use waymark_proto::agent::v1::AgentMessage;
 use self::backoff::{Backoff, Ending};
 use self::session::Member;
 use crate::assignment::Update;
+use crate::sight::Sight;
 use crate::survey::Allowance;
 
 pub use self::turns::in_turn;
@@ -57,6 +58,8 @@ pub(crate) struct Session {
     pub(crate) outbox: mpsc::Sender<AgentMessage>,
     /// Gives this member up.
     pub(crate) abandon: CancellationToken,
+    /// What its Hello said of the agent's sight.
+    pub(crate) told_sight: Sight,
 }
 
 /// A session that held this long was a good one: the next failure is a first failure.
@@ -67,13 +70,14 @@ pub(crate) async fn run(
     members: Vec<Uri>,
     identity: Identity,
     allowance: Allowance,
+    sight: watch::Receiver<Sight>,
     events: mpsc::Sender<Event>,
 ) {
     let members: Vec<Member> = members.into_iter().map(Member::new).collect();
     let mut backoff = Backoff::new(members.len());
     for member in members.iter().cycle() {
-        let start = Instant::now();
-        let Err(end) = session::hold(member, &identity, &allowance, &events).await else {
+        let (start, now) = (Instant::now(), *sight.borrow());
+        let Err(end) = session::hold(member, &identity, &allowance, now, &events).await else {
             return;
         };
         if events.send(Event::Closed).await.is_err() {

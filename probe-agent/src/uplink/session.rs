@@ -16,6 +16,7 @@ use waymark_proto::agent::v1::{AgentMessage, Assignment, MemberMessage, Welcome}
 
 use super::backoff::Ending;
 use super::{Event, Identity, Session, message};
+use crate::sight::Sight;
 use crate::survey::{Allowance, Surveyor};
 
 /// How often a sign of life is sent (STA-5).
@@ -99,18 +100,21 @@ pub(super) async fn hold(
     member: &Member,
     identity: &Identity,
     allowance: &Allowance,
+    sight: Sight,
     events: &mpsc::Sender<Event>,
 ) -> Result<Unheard, End> {
     let (outbox, queue) = mpsc::channel(OUTBOX_MAX);
     // There is room: this is the first message.
-    let _ = outbox.try_send(message::hello(identity, allowance.queries_per_minute));
+    let _ = outbox.try_send(message::hello(identity, allowance.queries_per_minute, sight));
     let opened = tokio::select! {
         opened = open(member, queue) => opened,
         () = events.closed() => return Ok(Unheard),
     };
     let (inbound, welcome) = opened?;
     tracing::info!(member = %member, name = welcome.member, session = welcome.session, "reporting to this member");
-    serve(inbound, outbox, Surveyor::new(allowance.clone()), events).await
+    let abandon = CancellationToken::new();
+    let session = Session { outbox, abandon, told_sight: sight };
+    serve(inbound, session, Surveyor::new(allowance.clone()), events).await
 }
 
 async fn open(
@@ -137,12 +141,11 @@ async fn greet(
 
 async fn serve(
     mut inbound: Streaming<MemberMessage>,
-    outbox: mpsc::Sender<AgentMessage>,
+    session: Session,
     mut surveyor: Surveyor,
     events: &mpsc::Sender<Event>,
 ) -> Result<Unheard, End> {
-    let abandon = CancellationToken::new();
-    let session = Session { outbox: outbox.clone(), abandon: abandon.clone() };
+    let (outbox, abandon) = (session.outbox.clone(), session.abandon.clone());
     if events.send(Event::Opened(session)).await.is_err() {
         return Ok(Unheard);
     }

@@ -5,6 +5,7 @@
     reason = "a test that cannot go on says where; clippy spares only the test functions"
 )]
 
+mod canary;
 mod endpoint;
 mod failover;
 mod http;

@@ -15,7 +15,7 @@ use waymark_proto::agent::v1::agent_message::Kind as FromAgent;
 use waymark_proto::agent::v1::member_message::Kind as FromMember;
 use waymark_proto::agent::v1::mesh_server::{Mesh, MeshServer};
 use waymark_proto::agent::v1::{
-    Acknowledgement, AgentMessage, Assignment, Hello, MemberMessage, ProbeOutcome, Welcome,
+    Acknowledgement, AgentMessage, Assignment, Hello, MemberMessage, ProbeOutcome, Sight, Welcome,
 };
 
 /// How long anything may take to come.
@@ -104,7 +104,17 @@ impl Mesh for Doorkeeper {
         let Some(AgentMessage { kind: Some(FromAgent::Hello(hello)) }) = inbound.message().await? else {
             return Err(Status::invalid_argument("no hello"));
         };
-        let _ = self.0.send(Session { hello, inbound, outbound, waiting: Vec::new(), heartbeats: 0 }).await;
+        let _ = self
+            .0
+            .send(Session {
+                hello,
+                inbound,
+                outbound,
+                waiting: Vec::new(),
+                heartbeats: 0,
+                sights: Vec::new(),
+            })
+            .await;
         Ok(Response::new(Box::pin(ReceiverStream::new(queue))))
     }
 }
@@ -116,6 +126,8 @@ pub(crate) struct Session {
     outbound: mpsc::Sender<Result<MemberMessage, Status>>,
     waiting: Vec<ProbeOutcome>,
     pub(crate) heartbeats: usize,
+    /// What the agent said of its sight and nobody has asked for yet.
+    sights: Vec<Sight>,
 }
 
 impl Session {
@@ -155,6 +167,7 @@ impl Session {
             match message.ok().flatten()?.kind.expect("a message says something") {
                 FromAgent::Report(report) => return Some(report.outcomes),
                 FromAgent::Heartbeat(_) => self.heartbeats += 1,
+                FromAgent::Sighted(sighted) => self.sights.push(sighted.sight()),
                 FromAgent::Measured(found) => panic!("nobody asked for {found:?}"),
                 FromAgent::Hello(hello) => panic!("a second hello: {hello:?}"),
             }
@@ -167,6 +180,24 @@ impl Session {
             self.waiting = self.report().await.expect("the stream lasts");
         }
         self.waiting.remove(0)
+    }
+
+    /// What the agent says next of its sight; outcomes before it are passed over.
+    pub(crate) async fn sighted(&mut self) -> Sight {
+        while self.sights.is_empty() {
+            let message = timeout(PATIENCE, self.inbound.message()).await.expect("the agent speaks");
+            let message = message.expect("the stream lasts").expect("the stream lasts");
+            if let Some(FromAgent::Sighted(sighted)) = message.kind {
+                self.sights.push(sighted.sight());
+            }
+        }
+        self.waiting.clear();
+        self.sights.remove(0)
+    }
+
+    /// Does no outcome come for that long?
+    pub(crate) async fn reports_nothing(&mut self, time: Duration) -> bool {
+        timeout(time, self.report()).await.is_err()
     }
 
     /// Waits for a heartbeat; outcomes are passed over.

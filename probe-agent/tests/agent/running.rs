@@ -6,6 +6,7 @@ use futures_util::FutureExt;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use waymark_agent::agent::{self, Probe, Settings};
+use waymark_agent::canary::Canary;
 use waymark_agent::guard::Guard;
 use waymark_agent::probe::{self, ProbeReport};
 use waymark_agent::survey::Allowance;
@@ -38,6 +39,14 @@ impl Agent {
     }
 
     pub(crate) fn with_room(members: &[&Member], probe: Probe, probes_max: usize) -> Self {
+        Self::with(members, probe, probes_max, &[])
+    }
+
+    pub(crate) fn with_canaries(members: &[&Member], probe: Probe, canaries: &[&str]) -> Self {
+        Self::with(members, probe, 64, canaries)
+    }
+
+    fn with(members: &[&Member], probe: Probe, probes_max: usize, canaries: &[&str]) -> Self {
         let identity = Identity { agent: "a1".to_owned(), region: "eu".to_owned(), run: 77 };
         let members = members.iter().map(|member| member.url.clone()).collect();
         let survey = Allowance {
@@ -46,7 +55,9 @@ impl Agent {
             port: Allowance::PORT,
         };
         let stop = CancellationToken::new();
-        let run = agent::run(Settings { identity, members, probes_max, survey }, probe, stop.clone());
+        let canaries = canaries.iter().map(|text| Canary::parse(text).unwrap()).collect();
+        let settings = Settings { identity, members, probes_max, survey, canaries };
+        let run = agent::run(settings, probe, stop.clone());
         Self { stop, task: tokio::spawn(async move { run.await.unwrap() }) }
     }
 

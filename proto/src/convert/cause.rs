@@ -21,9 +21,10 @@ pub fn cause_text(cause: &EventCause) -> String {
             };
             format!("{what} ({}) seen by {place}; {}", outcome_text(*outcome), regions_text(regions))
         }
-        EventCause::Silence { agent, regions } => {
+        EventCause::Silence { agent, is_blind, regions } => {
             let (place, _) = place_of(agent, regions);
-            format!("nothing was heard from {place}; {}", regions_text(regions))
+            let what = if *is_blind { "no canary target is seen by" } else { "nothing was heard from" };
+            format!("{what} {place}; {}", regions_text(regions))
         }
         EventCause::Configuration { author } => format!("configuration changed by {author}"),
         EventCause::Endpoints => "follows from its endpoints".to_owned(),
@@ -109,8 +110,12 @@ mod tests {
                 "success (ok 200) seen by a1 in eu; regions: eu down, us up",
             ),
             (
-                EventCause::Silence { agent: "a9".into(), regions: Vec::new() },
+                EventCause::Silence { agent: "a9".into(), is_blind: false, regions: Vec::new() },
                 "nothing was heard from a9; no region has a verdict",
+            ),
+            (
+                EventCause::Silence { agent: "a9".into(), is_blind: true, regions: Vec::new() },
+                "no canary target is seen by a9; no region has a verdict",
             ),
             (EventCause::Configuration { author: "operator".into() }, "configuration changed by operator"),
             (EventCause::Endpoints, "follows from its endpoints"),

@@ -5,9 +5,7 @@
 
 use bytes::Bytes;
 use prost_types::FieldMask;
-use waymark_core::model::{
-    AgentRun, Caseless, MemberId, Revision, ServicePatch, Timestamp, Violation, ZonePatch,
-};
+use waymark_core::model::{Caseless, Revision, ServicePatch, Timestamp, Violation, ZonePatch};
 use waymark_core::model::{EndpointPatch, ProfilePatch};
 use waymark_core::state::{Action, Command, CommandId};
 
@@ -23,6 +21,7 @@ use super::overrides::{
 use super::patch::{endpoint_message, joined, profile_message, service_message};
 use super::records::{delete_records, records_deleted, records_set, set_records};
 use super::report::{expire_verdicts, expired_verdicts, record_outcomes, recorded_outcomes};
+use super::sessions::{open_session, opened_session, sight, sight_set};
 use super::zone::zone_message;
 use super::{Malformed, each, required, wish};
 use crate::admin::v1 as wire;
@@ -87,16 +86,14 @@ impl From<&Action> for Wish {
             Action::UpdateZone { name, fields, if_revision } => {
                 Self::UpdateZone(zone_wish(name, fields, if_revision, true))
             }
-            Action::DeleteZone { name, if_revision } => Self::DeleteZone(removal("", name, if_revision)),
+            Action::DeleteZone { name, if_revision } => Self::DeleteZone(remove("", name, if_revision)),
             Action::CreateProfile { name, zone, relative_name, fields, endpoints } => {
                 Self::CreateProfile(new_profile(name, zone, relative_name, fields, endpoints))
             }
             Action::UpdateProfile { name, fields, if_revision } => {
                 Self::UpdateProfile(profile_wish(name, fields, if_revision))
             }
-            Action::DeleteProfile { name, if_revision } => {
-                Self::DeleteProfile(removal("", name, if_revision))
-            }
+            Action::DeleteProfile { name, if_revision } => Self::DeleteProfile(remove("", name, if_revision)),
             Action::AddEndpoint { profile, name, fields, if_revision } => {
                 Self::AddEndpoint(endpoint_wish(profile, name, fields, if_revision, false))
             }
@@ -104,7 +101,7 @@ impl From<&Action> for Wish {
                 Self::UpdateEndpoint(endpoint_wish(profile, name, fields, if_revision, true))
             }
             Action::RemoveEndpoint { profile, name, if_revision } => {
-                Self::RemoveEndpoint(removal(profile, name, if_revision))
+                Self::RemoveEndpoint(remove(profile, name, if_revision))
             }
             Action::OverrideEndpoints { pattern, kind, reason, span_ms, even_last } => {
                 Self::OverrideEndpoints(override_endpoints(pattern, *kind, reason, *span_ms, *even_last))
@@ -123,21 +120,22 @@ impl From<&Action> for Wish {
             Action::SwitchService { name, is_running, if_revision } => {
                 Self::SwitchService(service_switch(name, *is_running, if_revision))
             }
-            Action::DeleteService { name, if_revision } => {
-                Self::DeleteService(removal("", name, if_revision))
-            }
+            Action::DeleteService { name, if_revision } => Self::DeleteService(remove("", name, if_revision)),
             Action::UpdateLatency { set, remove } => Self::UpdateLatency(update_latency(set, remove)),
             Action::LearnLatencies { region, found } => Self::LearnLatencies(learn_latencies(region, found)),
             Action::ForgetLatencies { before } => Self::ForgetLatencies(forget_latencies(*before)),
             Action::UseGeo { digest, if_revision } => Self::UseGeo(use_geo(*digest, if_revision)),
             Action::SetGeoOverride { network, place } => Self::SetGeoOverride(set_override(network, place)),
             Action::DeleteGeoOverride { network, if_revision } => {
-                Self::DeleteGeoOverride(removal("", network, if_revision))
+                Self::DeleteGeoOverride(remove("", network, if_revision))
             }
             Action::SetRegion(region) => Self::SetRegion(region.into()),
-            Action::DeleteRegion { name, if_revision } => Self::DeleteRegion(removal("", name, if_revision)),
-            Action::OpenSession { agent, region, run, version, member } => {
-                Self::OpenSession(open_session(agent, region, *run, version, *member))
+            Action::DeleteRegion { name, if_revision } => Self::DeleteRegion(remove("", name, if_revision)),
+            Action::OpenSession { agent, region, run, version, member, is_blind } => {
+                Self::OpenSession(open_session(agent, region, *run, version, *member, *is_blind))
+            }
+            Action::SetSight { agent, session, is_blind } => {
+                Self::SetSight(sight(agent, *session, *is_blind))
             }
             Action::RecordOutcomes { agent, run, outcomes } => {
                 Self::RecordOutcomes(record_outcomes(agent, *run, outcomes))
@@ -149,7 +147,7 @@ impl From<&Action> for Wish {
             Action::ForgetHistory { before } => Self::ForgetHistory(forget_history(*before)),
             Action::RotateCookies { fresh } => Self::RotateCookies(rotate_cookies(*fresh)),
             Action::FlattenTargets { found } => Self::FlattenTargets(flatten_targets(found)),
-            Action::ForgetAgent { name } => Self::ForgetAgent(removal("", name, &None)),
+            Action::ForgetAgent { name } => Self::ForgetAgent(remove("", name, &None)),
         }
     }
 }
@@ -168,22 +166,6 @@ fn forget_history(before: Timestamp) -> stored::ForgetHistory {
 
 fn forgotten_history(message: stored::ForgetHistory) -> Action {
     Action::ForgetHistory { before: Timestamp(message.before_ms) }
-}
-
-fn open_session(
-    agent: &str,
-    region: &str,
-    run: AgentRun,
-    version: &str,
-    member: MemberId,
-) -> stored::OpenSession {
-    stored::OpenSession {
-        agent: agent.to_owned(),
-        region: region.to_owned(),
-        run: run.0,
-        version: version.to_owned(),
-        member: member.0,
-    }
 }
 
 fn profile_wish(name: &str, fields: &ProfilePatch, if_revision: &Option<Revision>) -> stored::ProfileWish {
@@ -259,7 +241,7 @@ fn new_profile(
     stored::ProfileWish { profile: Some(profile), mask: None, if_revision: None }
 }
 
-fn removal(parent: &str, name: &str, if_revision: &Option<Revision>) -> stored::Removal {
+fn remove(parent: &str, name: &str, if_revision: &Option<Revision>) -> stored::Removal {
     stored::Removal {
         parent: parent.to_owned(),
         name: name.to_owned(),
@@ -336,6 +318,7 @@ impl TryFrom<Wish> for Action {
             Wish::RotateCookies(message) => rotated_cookies(message),
             Wish::ForgetAgent(removal) => Ok(Self::ForgetAgent { name: removal.name }),
             Wish::OpenSession(session) => Ok(opened_session(session)),
+            Wish::SetSight(message) => Ok(sight_set(message)),
             Wish::RecordOutcomes(record) => recorded_outcomes(record),
             Wish::ExpireVerdicts(silence) => Ok(expired_verdicts(silence)),
             Wish::LoseAgent(message) => Ok(lost_agent(message)),
@@ -346,11 +329,6 @@ impl TryFrom<Wish> for Action {
 fn switched_service(message: stored::ServiceSwitch) -> Action {
     let stored::ServiceSwitch { name, running, if_revision } = message;
     Action::SwitchService { name, is_running: running, if_revision: if_revision.map(Revision) }
-}
-
-fn opened_session(session: stored::OpenSession) -> Action {
-    let stored::OpenSession { agent, region, run, version, member } = session;
-    Action::OpenSession { agent, region, run: AgentRun(run), version, member: MemberId(member) }
 }
 
 fn removal_of(removal: stored::Removal, action: impl FnOnce(String, Option<Revision>) -> Action) -> Action {

@@ -146,8 +146,9 @@ impl From<&EventCause> for Cause {
                 outcome: Some((*outcome).into()),
                 regions: regions.iter().map(Into::into).collect(),
             }),
-            EventCause::Silence { agent, regions } => Self::Silence(stored::SilenceCause {
+            EventCause::Silence { agent, is_blind, regions } => Self::Silence(stored::SilenceCause {
                 agent: agent.to_string(),
+                blind: *is_blind,
                 regions: regions.iter().map(Into::into).collect(),
             }),
             EventCause::Configuration { author } => Self::Configuration(author.clone()),
@@ -172,8 +173,8 @@ impl TryFrom<Cause> for EventCause {
                 outcome: required("event.cause.outcome", outcome)?.try_into()?,
                 regions: each(regions)?,
             },
-            Cause::Silence(stored::SilenceCause { agent, regions }) => {
-                Self::Silence { agent: Caseless::new(&agent), regions: each(regions)? }
+            Cause::Silence(stored::SilenceCause { agent, regions, blind }) => {
+                Self::Silence { agent: Caseless::new(&agent), is_blind: blind, regions: each(regions)? }
             }
             Cause::Configuration(author) => Self::Configuration { author },
             Cause::Endpoints(stored::EndpointsCause {}) => Self::Endpoints,

@@ -55,6 +55,7 @@ impl From<&AgentVerdict> for wire::AgentVerdict {
             failures: *failures,
             last_outcome: Some((*last).into()),
             detail: String::new(),
+            blind: false,
         }
     }
 }
@@ -63,7 +64,7 @@ impl TryFrom<wire::AgentVerdict> for AgentVerdict {
     type Error = Malformed;
 
     fn try_from(message: wire::AgentVerdict) -> Result<Self, Malformed> {
-        let wire::AgentVerdict { name, verdict, failures, last_outcome, detail: _ } = message;
+        let wire::AgentVerdict { name, verdict, failures, last_outcome, detail: _, blind: _ } = message;
         Ok(Self {
             name: Caseless::new(&name),
             verdict: verdict_of(verdict)?,

@@ -22,6 +22,7 @@ mod records;
 mod reply;
 mod report;
 mod resources;
+mod sessions;
 mod snapshot;
 #[cfg(test)]
 mod tests;

@@ -126,7 +126,7 @@ fn millionths(field: &'static str, degrees: f64) -> Result<i32, Malformed> {
 impl From<&Agent> for wire::Agent {
     /// The member's name is not core's to know: whoever knows the members fills it in.
     fn from(agent: &Agent) -> Self {
-        let Agent { name, region, run, session, member, version, lost, since } = agent;
+        let Agent { name, region, run, session, member, version, lost, is_blind, since } = agent;
         Self {
             name: name.to_string(),
             region: region.to_string(),
@@ -137,13 +137,14 @@ impl From<&Agent> for wire::Agent {
             run: run.0,
             session: session.0,
             member_id: member.0,
+            blind: *is_blind,
         }
     }
 }
 
 impl From<wire::Agent> for Agent {
     fn from(message: wire::Agent) -> Self {
-        let wire::Agent { name, region, member: _, version, lost, since_ms, run, session, member_id } =
+        let wire::Agent { name, region, member: _, version, lost, since_ms, run, session, member_id, blind } =
             message;
         Self {
             name: Caseless::new(&name),
@@ -153,6 +154,7 @@ impl From<wire::Agent> for Agent {
             member: MemberId(member_id),
             version,
             lost,
+            is_blind: blind,
             since: Timestamp(since_ms),
         }
     }

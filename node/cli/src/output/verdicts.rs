@@ -27,6 +27,8 @@ pub(crate) struct Agent {
     pub(crate) last_status_code: Option<u32>,
     /// Why it was no success, in one line, where the member that holds the agent's stream has told it.
     pub(crate) last_reason: Option<String>,
+    /// None of its canary targets is there, so that it abstains (PRB-14).
+    pub(crate) blind: bool,
 }
 
 impl From<wire::RegionalVerdict> for Region {
@@ -42,7 +44,7 @@ impl From<wire::RegionalVerdict> for Region {
 
 impl From<wire::AgentVerdict> for Agent {
     fn from(message: wire::AgentVerdict) -> Self {
-        let wire::AgentVerdict { name, verdict, failures, last_outcome, detail } = message;
+        let wire::AgentVerdict { name, verdict, failures, last_outcome, detail, blind } = message;
         Self {
             name,
             verdict: words::verdict(verdict),
@@ -50,6 +52,7 @@ impl From<wire::AgentVerdict> for Agent {
             last_outcome: last_outcome.as_ref().map(|outcome| words::outcome_class(outcome.class)),
             last_status_code: last_outcome.and_then(|outcome| outcome.status),
             last_reason: Some(detail).filter(|detail| !detail.is_empty()),
+            blind,
         }
     }
 }
@@ -57,6 +60,9 @@ impl From<wire::AgentVerdict> for Agent {
 impl Agent {
     /// Why it is not simply up: `4 × timeout`, `4 × status 503`, `eu-1 cannot probe it: REASON`.
     fn trouble(&self) -> Option<String> {
+        if self.blind {
+            return Some(format!("{} is blind", self.name));
+        }
         let outcome = self.last_outcome.as_deref().unwrap_or_default();
         if outcome == OWN_TROUBLE {
             let reason = self.last_reason.as_deref().unwrap_or("its log has more");
@@ -72,6 +78,9 @@ impl Agent {
 
     /// Everything about it in one line.
     fn line(&self) -> String {
+        if self.blind {
+            return format!("{}: blind; it abstains until it sees a canary target", self.name);
+        }
         let outcome = self.last_outcome.as_deref().unwrap_or("nothing found yet");
         let code = self.last_status_code.map(|code| format!(" {code}")).unwrap_or_default();
         let reason = self.last_reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
@@ -124,6 +133,7 @@ mod tests {
             failures,
             last_outcome: Some(wire::Outcome { class: class.into(), status }),
             detail: String::new(),
+            blind: false,
         };
         let region = |name: &str, verdict: wire::Verdict, agents| wire::RegionalVerdict {
             region: name.into(),
@@ -138,6 +148,15 @@ mod tests {
         .map(Region::from);
         assert_eq!(line(&[], false), "not probed");
         assert_eq!(line(&regions, true), "eu up, us down (4 × status 503), ap unknown");
+    }
+
+    #[test]
+    fn prb_14_a_blind_agent_is_named() {
+        let agent = wire::AgentVerdict { name: "eu-1".into(), blind: true, ..Default::default() };
+        let region = wire::RegionalVerdict { region: "eu".into(), agents: vec![agent], ..Default::default() };
+        let regions = [Region::from(region)];
+        assert_eq!(line(&regions, true), "eu unknown (eu-1 is blind)");
+        assert!(lines(&regions)[0].1.starts_with("eu-1: blind"), "{:?}", lines(&regions));
     }
 
     #[test]

@@ -27,7 +27,9 @@ pub struct Agent {
     pub version: String,
     /// No member has heard of it for too long (STA-5).
     pub lost: bool,
-    /// When the session was opened or lost.
+    /// All of its canary targets fail: it abstains, and nothing that it finds counts (PRB-14).
+    pub is_blind: bool,
+    /// When the session was opened or lost, or when it went blind or saw again.
     pub since: Timestamp,
 }
 

@@ -266,6 +266,17 @@ pub enum Action {
         version: String,
         /// The member that holds the stream.
         member: MemberId,
+        /// Is it blind (PRB-14)? `None`: it does not know yet, and stays what it was.
+        is_blind: Option<bool>,
+    },
+    /// An agent says that it is blind, or that it sees again (PRB-14).
+    SetSight {
+        /// The agent.
+        agent: Caseless,
+        /// The session in which it says so; a newer one makes this void.
+        session: Revision,
+        /// Is it blind?
+        is_blind: bool,
     },
     /// Outcomes of one agent that seemed to change something when a member looked (STA-7).
     RecordOutcomes {

@@ -57,10 +57,12 @@ pub enum EventCause {
         /// The endpoint's regional verdicts afterwards.
         regions: Vec<RegionalVerdict>,
     },
-    /// Verdicts expired or an agent was lost, and those that are left say something else.
+    /// Verdicts expired or an agent was lost or is blind, and those that are left say something else.
     Silence {
         /// The agent that fell silent.
         agent: Caseless,
+        /// Has it withdrawn its verdicts, as it is blind (PRB-14)?
+        is_blind: bool,
         /// The endpoint's regional verdicts afterwards.
         regions: Vec<RegionalVerdict>,
     },

@@ -35,7 +35,7 @@ pub enum Replaced {
     Service(Caseless, Option<Arc<Service>>),
     /// A region.
     Region(Caseless, Option<Arc<Region>>),
-    /// An agent, where it was lost or found, or became one of another region.
+    /// An agent, where it was lost or found, went blind or saw again, or became one of another region.
     Agent(Caseless, Option<Arc<Agent>>),
     /// A row of the latency table.
     LatencyRow(Network, Option<Arc<LatencyRow>>),
@@ -285,7 +285,7 @@ pub(super) fn replaced(
             }
             Change::Agent(name) => {
                 let (old, new) = (before.agents.get(name), after.agents.get(name));
-                let seen = |agent: &Arc<Agent>| (agent.region.clone(), agent.lost);
+                let seen = |agent: &Arc<Agent>| (agent.region.clone(), agent.lost, agent.is_blind);
                 if old.map(seen) != new.map(seen) {
                     found.push(Replaced::Agent(name.clone(), old.cloned()));
                 }

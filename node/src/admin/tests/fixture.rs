@@ -138,6 +138,7 @@ impl Fixture {
             run: AgentRun(1),
             version: "0.1.0".into(),
             member: MemberId(2),
+            is_blind: None,
         };
         self.double.commit(action).replies[0].as_ref().expect(agent);
     }

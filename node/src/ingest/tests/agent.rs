@@ -49,14 +49,25 @@ impl Agent {
     }
 
     pub(super) async fn hello(&self, name: &str, region: &str, run: u64) {
+        self.hello_seeing(name, region, run, wire::Sight::Clear).await;
+    }
+
+    /// A Hello that says how well the agent sees.
+    pub(super) async fn hello_seeing(&self, name: &str, region: &str, run: u64, sight: wire::Sight) {
         let hello = wire::Hello {
             agent: name.into(),
             region: region.into(),
             run,
             version: "1.0".into(),
+            sight: sight.into(),
             ..Default::default()
         };
         self.send(agent_message::Kind::Hello(hello)).await;
+    }
+
+    /// Says how well it sees from now on.
+    pub(super) async fn sees(&self, sight: wire::Sight) {
+        self.send(agent_message::Kind::Sighted(wire::Sighted { sight: sight.into() })).await;
     }
 
     pub(super) async fn heartbeat(&self) {

@@ -231,6 +231,7 @@ fn open(log: &mut Log, run: u64) -> Session {
         version: "1.0".into(),
         member: MemberId(1),
         queries_per_minute: 0,
+        is_blind: None,
     };
     let reply = log.commit(&[greeting.open()]).replies.remove(0).expect("the session opens");
     let held = HeldSession { agent: Caseless::new(AGENT), session: reply.revision };

@@ -195,6 +195,7 @@ fn with_agent(view: &View) -> View {
         member: MemberId(1),
         version: "1.0".into(),
         lost: false,
+        is_blind: false,
         since: Timestamp(0),
     };
     let mut state = view.state.clone();
@@ -210,6 +211,7 @@ fn session() -> Session {
         version: "1.0".into(),
         member: MemberId(1),
         queries_per_minute: 0,
+        is_blind: None,
     };
     let held = HeldSession { agent: "a1".into(), session: Revision(1) };
     let records = Records {

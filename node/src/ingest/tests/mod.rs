@@ -8,6 +8,7 @@ mod freshness;
 mod limits;
 mod member;
 mod sessions;
+mod sight;
 mod stage;
 mod stream;
 mod survey;

@@ -15,6 +15,7 @@ async fn open_session(member: &Running, agent: &str) -> HeldSession {
         run: AgentRun(7),
         version: "0".into(),
         member: member.id(),
+        is_blind: None,
     };
     let command = Command { id: None, author: "cluster".into(), action };
     let proposed = member.proposer.propose(vec![command]).await.unwrap();

@@ -114,8 +114,8 @@ pub(super) fn zone_timers<T: std::fmt::Debug + Clone>(
 }
 
 fn agent() -> impl Strategy<Value = Agent> {
-    (caseless(), caseless(), any::<(u64, u64)>(), revision(), text(), any::<bool>(), timestamp()).prop_map(
-        |(name, region, (run, member), session, version, lost, since)| Agent {
+    (caseless(), caseless(), any::<(u64, u64)>(), revision(), text(), any::<(bool, bool)>(), timestamp())
+        .prop_map(|(name, region, (run, member), session, version, (lost, is_blind), since)| Agent {
             name,
             region,
             run: AgentRun(run),
@@ -123,9 +123,9 @@ fn agent() -> impl Strategy<Value = Agent> {
             member: MemberId(member),
             version,
             lost,
+            is_blind,
             since,
-        },
-    )
+        })
 }
 
 pub(super) fn check() -> impl Strategy<Value = Check> {
@@ -292,23 +292,25 @@ fn regions() -> impl Strategy<Value = Vec<RegionalVerdict>> {
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    let cause = prop_oneof![
-        (caseless(), outcome(), regions()).prop_map(|(agent, outcome, regions)| EventCause::Outcome {
-            agent,
-            outcome,
-            regions
-        }),
-        (caseless(), regions()).prop_map(|(agent, regions)| EventCause::Silence { agent, regions }),
-        text().prop_map(|author| EventCause::Configuration { author }),
-        Just(EventCause::Endpoints),
-        (caseless(), any::<bool>(), text()).prop_map(|(name, is_running, author)| EventCause::Service {
-            name,
-            is_running,
-            author
-        }),
-        caseless().prop_map(|profile| EventCause::Child { profile }),
-        overrides::cause(),
-    ];
+    let cause =
+        prop_oneof![
+            (caseless(), outcome(), regions()).prop_map(|(agent, outcome, regions)| EventCause::Outcome {
+                agent,
+                outcome,
+                regions
+            }),
+            (caseless(), any::<bool>(), regions())
+                .prop_map(|(agent, is_blind, regions)| EventCause::Silence { agent, is_blind, regions }),
+            text().prop_map(|author| EventCause::Configuration { author }),
+            Just(EventCause::Endpoints),
+            (caseless(), any::<bool>(), text()).prop_map(|(name, is_running, author)| EventCause::Service {
+                name,
+                is_running,
+                author
+            }),
+            caseless().prop_map(|profile| EventCause::Child { profile }),
+            overrides::cause(),
+        ];
     let endpoint =
         || proptest::sample::select(EndpointStatus::ALL.as_slice()).prop_map(EventStatus::Endpoint);
     let profile = || proptest::sample::select(ProfileStatus::ALL.as_slice()).prop_map(EventStatus::Profile);

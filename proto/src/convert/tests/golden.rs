@@ -163,6 +163,7 @@ fn members_actions() -> [(&'static str, Action); 5] {
                 run: AgentRun(u64::MAX),
                 version: "0.1.0".into(),
                 member: MemberId(2),
+                is_blind: None,
             },
         ),
         (
@@ -216,6 +217,7 @@ fn state() -> State {
         member: MemberId(2),
         version: "0.1.0".into(),
         lost: true,
+        is_blind: false,
         since: Timestamp(1_700_000_000_000),
     };
     for profile in profiles(&zone) {

@@ -7,7 +7,7 @@ use waymark_core::state::{Event, EventCause, EventId, EventStatus, Rejection, Re
 use super::golden::{REFUSED, region};
 use super::overrides::golden_cause;
 
-pub(super) fn events() -> [Event; 5] {
+pub(super) fn events() -> [Event; 6] {
     let agent =
         AgentVerdict { name: "agent-1".into(), verdict: Some(Verdict::Down), failures: 3, last: REFUSED };
     let regions =
@@ -24,7 +24,8 @@ pub(super) fn events() -> [Event; 5] {
         cause: EventCause::Outcome { agent: "agent-1".into(), outcome: REFUSED, regions: regions.clone() },
     };
     let numbered = |ordinal| EventId { counter: Revision(41), ordinal };
-    let silent = EventCause::Silence { agent: "agent-1".into(), regions };
+    let silent = EventCause::Silence { agent: "agent-1".into(), is_blind: false, regions };
+    let blind = EventCause::Silence { agent: "agent-1".into(), is_blind: true, regions: Vec::new() };
     let configured = EventCause::Configuration { author: "operator".into() };
     [
         Event { id: numbered(1), cause: silent, ..endpoint.clone() },
@@ -37,6 +38,7 @@ pub(super) fn events() -> [Event; 5] {
             cause: EventCause::Endpoints,
             ..endpoint.clone()
         },
+        Event { id: numbered(5), cause: blind, ..endpoint.clone() },
         Event { id: numbered(4), cause: golden_cause(), ..endpoint.clone() },
         endpoint,
     ]

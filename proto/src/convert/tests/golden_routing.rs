@@ -14,7 +14,7 @@ use waymark_core::state::{
     PlaceOverride, Replaced, State,
 };
 
-use super::overrides;
+use super::{overrides, sight};
 
 const DIGEST: GeoDigest = GeoDigest(0x5503_2c61_28a9_9df3_d306_566b_6611_10e6);
 
@@ -63,6 +63,7 @@ pub(super) fn actions() -> Vec<(&'static str, Action)> {
     ]
     .into_iter()
     .chain(overrides::golden_actions())
+    .chain(sight::golden_actions())
     .collect()
 }
 
@@ -171,6 +172,7 @@ pub(super) fn add_places(state: &mut State) {
     }
     add_later_fields(state, id);
     overrides::add_golden(state);
+    sight::add_golden(state);
     state.history.begin_at(Timestamp(1_600_000_000_000));
 }
 

@@ -11,4 +11,5 @@ mod overrides;
 mod places;
 mod records;
 mod round_trip;
+mod sight;
 mod wishes;

@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 use waymark_core::geo::GeoDigest;
 use waymark_core::model::{
-    AgentRun, Edit, EndpointId, EndpointPatch, MemberId, MonitorPatch, ProfilePatch, ServicePatch, Timestamp,
+    AgentRun, Edit, EndpointId, EndpointPatch, MonitorPatch, ProfilePatch, ServicePatch, Timestamp,
     Violation, ZonePatch,
 };
 use waymark_core::state::{
@@ -18,7 +18,7 @@ use super::arbitrary::{
     zone_timers,
 };
 use super::places::network;
-use super::{overrides, records};
+use super::{overrides, records, sight};
 
 /// `Clear` stands where a list is empty: that is what an empty list on the wire means.
 fn edit<T: std::fmt::Debug + Clone>(value: impl Strategy<Value = T>) -> impl Strategy<Value = Edit<T>> {
@@ -264,15 +264,7 @@ fn members_action() -> impl Strategy<Value = Action> {
     );
     let endpoints = vec(any::<u64>().prop_map(EndpointId), 0..4);
     prop_oneof![
-        (text(), text(), any::<u64>(), text(), any::<u64>()).prop_map(
-            |(agent, region, run, version, member)| Action::OpenSession {
-                agent,
-                region,
-                run: AgentRun(run),
-                version,
-                member: MemberId(member)
-            }
-        ),
+        sight::action(),
         (caseless(), any::<u64>(), vec(reported, 0..4)).prop_map(|(agent, run, outcomes)| {
             Action::RecordOutcomes { agent, run: AgentRun(run), outcomes }
         }),

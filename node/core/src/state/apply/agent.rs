@@ -14,10 +14,11 @@ pub(super) struct Hello<'a> {
     pub(super) run: AgentRun,
     pub(super) version: &'a str,
     pub(super) member: MemberId,
+    pub(super) is_blind: Option<bool>,
 }
 
 /// Gives the agent a session, which ends any other of its name (STA-6). Counts go on, whatever the run (STA-7); only
-/// what was seen from another region is not what this one sees.
+/// what was seen from another region is not what this one sees, and one that is blind has seen nothing (PRB-14).
 pub(super) fn open_session(step: &mut Step<'_>, hello: Hello<'_>) -> Result<(), Rejection> {
     let mut violations = Violations::new();
     validate_agent(hello.agent, hello.version, &mut violations);
@@ -35,15 +36,39 @@ pub(super) fn open_session(step: &mut Step<'_>, hello: Hello<'_>) -> Result<(), 
         member: hello.member,
         version: hello.version.to_owned(),
         lost: false,
+        is_blind: hello.is_blind.unwrap_or(before.as_ref().is_some_and(|before| before.is_blind)),
         since: step.context.at,
     };
-    step.state.agents.insert(name.clone(), Arc::new(agent));
-    step.note(Change::Agent(name.clone()));
-    if before.is_some_and(|before| before.region != region.name) {
-        let counted = step.counted_by(&name);
-        step.silence(&name, counted);
+    step.state.agents.insert(name.clone(), Arc::new(agent.clone()));
+    step.note(Change::Agent(name));
+    if agent.is_blind || before.is_some_and(|before| before.region != region.name) {
+        withdraw(step, &agent);
     }
     Ok(())
+}
+
+/// PRB-14: an agent that is blind abstains, and starts anew when it sees again. Void unless `session` is its current one.
+pub(super) fn set_sight(
+    step: &mut Step<'_>,
+    agent: &Caseless,
+    session: Revision,
+    is_blind: bool,
+) -> Result<(), Rejection> {
+    let found = in_session(step, agent, session).filter(|agent| !agent.lost && agent.is_blind != is_blind);
+    let Some(agent) = found else { return Ok(()) };
+    let agent = Agent { is_blind, since: step.context.at, ..Agent::clone(&agent) };
+    step.state.agents.insert(agent.name.clone(), Arc::new(agent.clone()));
+    step.note(Change::Agent(agent.name.clone()));
+    if is_blind {
+        withdraw(step, &agent);
+    }
+    Ok(())
+}
+
+/// Takes all counts of the agent away.
+fn withdraw(step: &mut Step<'_>, agent: &Agent) {
+    let counted = step.counted_by(&agent.name);
+    step.silence(agent, counted);
 }
 
 /// STA-5: what was last heard of these endpoints is too old. Void unless `session` is the agent's current one.
@@ -54,7 +79,7 @@ pub(super) fn expire_verdicts(
     endpoints: &[EndpointId],
 ) -> Result<(), Rejection> {
     if let Some(agent) = in_session(step, agent, session) {
-        step.silence(&agent.name, endpoints.iter().copied());
+        step.silence(&agent, endpoints.iter().copied());
     }
     Ok(())
 }
@@ -65,8 +90,7 @@ pub(super) fn lose(step: &mut Step<'_>, agent: &Caseless, session: Revision) -> 
     let lost = Agent { lost: true, since: step.context.at, ..Agent::clone(&agent) };
     step.state.agents.insert(agent.name.clone(), Arc::new(lost));
     step.note(Change::Agent(agent.name.clone()));
-    let counted = step.counted_by(&agent.name);
-    step.silence(&agent.name, counted);
+    withdraw(step, &agent);
     Ok(())
 }
 

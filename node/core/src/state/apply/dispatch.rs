@@ -78,13 +78,12 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
         }
         Action::SetRegion(region) => region::set(step, region),
         Action::DeleteRegion { name, if_revision } => region::delete(step, name, *if_revision),
-        Action::OpenSession { agent, region, run, version, member } => {
-            agent::open_session(step, agent::Hello { agent, region, run: *run, version, member: *member })
+        Action::OpenSession { agent, region, run, version, member, is_blind } => {
+            let (run, member, is_blind) = (*run, *member, *is_blind);
+            agent::open_session(step, agent::Hello { agent, region, run, version, member, is_blind })
         }
-        Action::RecordOutcomes { agent, run, outcomes } => {
-            outcomes::record(step, agent, *run, outcomes);
-            Ok(())
-        }
+        Action::SetSight { agent, session, is_blind } => agent::set_sight(step, agent, *session, *is_blind),
+        Action::RecordOutcomes { agent, run, outcomes } => outcomes::record(step, agent, *run, outcomes),
         Action::ExpireVerdicts { agent, session, endpoints } => {
             agent::expire_verdicts(step, agent, *session, endpoints)
         }

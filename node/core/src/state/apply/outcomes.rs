@@ -6,18 +6,24 @@ use super::propagate::Occasion;
 use super::step::Step;
 use crate::health::{Patience, Tally};
 use crate::model::{Agent, AgentRun, Caseless};
-use crate::state::{EventCause, ReportedOutcome};
+use crate::state::{EventCause, Rejection, ReportedOutcome};
 
 /// Counts outcomes one after the other, so that it does not matter how they were gathered into commands. What does not
 /// count is passed over: the member that proposed it knew less.
-pub(super) fn record(step: &mut Step<'_>, agent: &Caseless, run: AgentRun, outcomes: &[ReportedOutcome]) {
-    let Some(agent) = step.state.agents.get(agent).cloned() else { return };
-    if agent.lost || agent.run != run {
-        return;
+pub(super) fn record(
+    step: &mut Step<'_>,
+    agent: &Caseless,
+    run: AgentRun,
+    outcomes: &[ReportedOutcome],
+) -> Result<(), Rejection> {
+    let Some(agent) = step.state.agents.get(agent).cloned() else { return Ok(()) };
+    if agent.lost || agent.is_blind || agent.run != run {
+        return Ok(());
     }
     for reported in outcomes {
         count(step, &agent, reported);
     }
+    Ok(())
 }
 
 /// Counts one outcome; `None` if it changes nothing.

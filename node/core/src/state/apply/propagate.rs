@@ -7,7 +7,7 @@ use super::step::Step;
 use crate::health::{
     EndpointHealth, EndpointStatus, Judgement, RegionalVerdict, Tallies, judge, profile_status,
 };
-use crate::model::{Caseless, Endpoint, EndpointId, Profile, ProfileId, Timestamp};
+use crate::model::{Agent, Caseless, Endpoint, EndpointId, Profile, ProfileId, Timestamp};
 use crate::state::{EventCause, EventStatus, ProfileHealth, Subject};
 
 /// What changed in the profiles from which statuses ascend.
@@ -123,12 +123,13 @@ impl Step<'_> {
 
     /// Takes counts of `agent` away, of those endpoints of which it has one, and draws all conclusions at once: what
     /// falls silent in one step makes at most one event for each status.
-    pub(super) fn silence(&mut self, agent: &Caseless, endpoints: impl IntoIterator<Item = EndpointId>) {
+    pub(super) fn silence(&mut self, agent: &Agent, endpoints: impl IntoIterator<Item = EndpointId>) {
+        let Agent { name: agent, is_blind, .. } = agent;
         let mut profiles = BTreeSet::new();
         for id in endpoints {
             let Some(profile) = self.drop_count(id, agent) else { continue };
             let profile = self.profile_by_id(profile);
-            let cause = |regions| EventCause::Silence { agent: agent.clone(), regions };
+            let cause = |regions| EventCause::Silence { agent: agent.clone(), is_blind: *is_blind, regions };
             if self.conclude(&profile, id, cause) {
                 profiles.insert(profile.id);
             }

@@ -12,6 +12,7 @@ mod random;
 mod records;
 mod regions;
 mod sessions;
+mod sight;
 mod switching;
 mod zones;
 
@@ -181,6 +182,7 @@ fn open_session(agent: &str, region: &str, run: u64) -> Action {
         run: AgentRun(run),
         version: "0.1.0".into(),
         member: MemberId(1),
+        is_blind: None,
     }
 }
 

@@ -213,7 +213,7 @@ fn sta_4_silence_of_all_keeps_the_last_status() {
         })
     };
     match cause(&cluster) {
-        Some(EventCause::Silence { agent, regions }) => {
+        Some(EventCause::Silence { agent, is_blind: false, regions }) => {
             assert_eq!((agent.as_str(), regions.len()), ("a2", 2));
         }
         other => panic!("{other:?}"),

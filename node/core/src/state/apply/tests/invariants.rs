@@ -202,7 +202,7 @@ fn check_health(state: &State) {
             }
             let regions = regional_verdicts(health.tallies.iter().map(|(name, tally)| {
                 let agent = &state.agents[name];
-                assert!(!agent.lost, "a lost agent has no count");
+                assert!(!agent.lost && !agent.is_blind, "neither a lost agent nor a blind one has a count");
                 (name, &agent.region, tally)
             }));
             match judge(&regions) {

@@ -4,6 +4,7 @@ mod kinds;
 mod monitor;
 mod overrides;
 mod records;
+mod sight;
 mod zones;
 
 use std::net::IpAddr;
@@ -19,6 +20,7 @@ use kinds::{latency_wish, mapping, minima, service_name, service_wish};
 use monitor::{headers, monitor};
 use overrides::override_wish;
 use records::record_wish;
+use sight::sight_wish;
 use zones::zone_wish;
 
 /// One thing that happens. What exists is named by a number, so that most wishes hit something.
@@ -188,7 +190,7 @@ fn place_wish() -> BoxedStrategy<Action> {
 }
 
 fn happening() -> BoxedStrategy<Happening> {
-    let wish = prop_oneof![1 => zone_wish(), 3 => profile_wish(), 4 => endpoint_wish(), 2 => place_wish(), 1 => service_wish(), 1 => latency_wish(), 2 => record_wish(), 2 => override_wish()];
+    let wish = prop_oneof![1 => zone_wish(), 3 => profile_wish(), 4 => endpoint_wish(), 2 => place_wish(), 1 => service_wish(), 1 => latency_wish(), 2 => record_wish(), 2 => override_wish(), 1 => sight_wish()];
     let mark = prop::option::weighted(0.3, 0_u8..8);
     let report = (
         any::<u8>(),

@@ -82,10 +82,12 @@ fn obj_1_an_agents_version() {
         &Cluster::new(),
         &String::new(),
         |version| {
-            let Action::OpenSession { agent, region, run, member, .. } = open_session("a1", "r1", 1) else {
+            let Action::OpenSession { agent, region, run, member, is_blind, .. } =
+                open_session("a1", "r1", 1)
+            else {
                 unreachable!("a session is opened");
             };
-            Action::OpenSession { agent, region, run, member, version: version.clone() }
+            Action::OpenSession { agent, region, run, member, is_blind, version: version.clone() }
         },
         &[
             ("missing", |_| {}, TAKEN),
