@@ -31,6 +31,7 @@ use geo::GeoTables;
 use ingest::{Identity, Ingest};
 use measurements::Measurements;
 use raft::{Compaction, Member, MemberConfig, Membership, OpenError, Proposer, Started, TimerProfile};
+use waymark_process::tls::PairError;
 use web::{Readiness, Web};
 
 /// How often a client's silence is probed, and how soon an answer must come: a dead peer is noticed within both.
@@ -56,7 +57,7 @@ pub enum NodeError {
     Dns(#[from] dns::BindError),
     /// The certificate for encrypted DNS cannot be used.
     #[error(transparent)]
-    Certificate(#[from] dns::CertificateError),
+    Certificate(#[from] PairError),
     /// The data directory cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -135,7 +136,7 @@ fn flattener(config: &Config, started: &Started) -> Flattener {
 ///
 /// # Errors
 /// The certificate cannot be used.
-pub fn encrypted_dns(config: &Config) -> Result<Option<dns::Encrypted>, dns::CertificateError> {
+pub fn encrypted_dns(config: &Config) -> Result<Option<dns::Encrypted>, PairError> {
     let EncryptedDns { tls_listen, https_listen, quic_listen, certificate, key } = &config.encrypted_dns;
     let is_served = config.encrypted_dns.addresses().next().is_some();
     // Whoever listens has both: the settings were checked.

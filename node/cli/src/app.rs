@@ -15,7 +15,7 @@ use crate::grammar::{self, Cli, DEADLINE_VALUE, Noun};
 use crate::output::{Format, error};
 use crate::session::Session;
 use crate::{
-    agent, cluster, endpoint, events, explain, geo, latency, profile, record, region, service, simulate,
+    agent, cluster, endpoint, events, explain, geo, latency, pki, profile, record, region, service, simulate,
     status, version, zone,
 };
 
@@ -131,6 +131,7 @@ async fn dispatch(noun: Noun, session: &Session) -> Result<String, Failure> {
         Noun::Geo(verb) => geo::run(verb, session).await,
         Noun::Agent(verb) => agent::run(verb, session).await,
         Noun::Cluster(verb) => cluster::run(verb, session).await,
+        Noun::Pki(verb) => pki::run(verb, session),
         Noun::Status(wanted) => status::run(wanted, session).await,
         Noun::Events(wanted) => events::run(wanted, session).await,
         Noun::Explain(question) => explain::run(question, session).await,

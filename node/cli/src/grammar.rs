@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Args, Command, CommandFactory, Parser, Subcommand, V
 use crate::flags::duration;
 use crate::output::Format;
 use crate::{
-    agent, cluster, endpoint, events, explain, geo, latency, profile, record, region, service, simulate,
+    agent, cluster, endpoint, events, explain, geo, latency, pki, profile, record, region, service, simulate,
     status, zone,
 };
 
@@ -100,6 +100,9 @@ pub(crate) enum Noun {
     /// The members of the cluster.
     #[command(subcommand)]
     Cluster(cluster::Verb),
+    /// The authority of the cluster's certificates: works on files alone.
+    #[command(subcommand)]
+    Pki(pki::Verb),
     /// How the endpoints are: one line each, with the regions' verdicts.
     Status(status::Wanted),
     /// Changes of status, oldest first.

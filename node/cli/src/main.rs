@@ -15,6 +15,7 @@ mod grammar;
 mod latency;
 mod monitor;
 mod output;
+mod pki;
 mod profile;
 mod record;
 mod region;

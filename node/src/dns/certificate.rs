@@ -4,59 +4,22 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use rustls::crypto::aws_lc_rs;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use rustls::{InconsistentKeys, ServerConfig, SupportedProtocolVersion};
-use rustls_pki_types::pem::{self, PemObject};
-use rustls_pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::task::spawn_blocking;
-use tokio::time::{MissedTickBehavior, interval};
-
-/// How often the files are looked at: a certificate that is renewed weeks ahead is in no hurry, and two looks cost nothing.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-
-/// A certificate that cannot be served: which file, what is wrong with it, and how to mend it, in one line.
-#[derive(Debug, thiserror::Error)]
-pub enum CertificateError {
-    /// A file cannot be read, or has not in it what it should.
-    #[error("{key} {}: {reason}; it must be a file in PEM that has {wanted} in it", path.display())]
-    File {
-        /// The setting that names it.
-        key: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-        /// What should be in it.
-        wanted: &'static str,
-    },
-    /// Both can be read, and cannot be served together.
-    #[error("dns_tls_cert {} and dns_tls_key {}: {reason}", certificate.display(), key.display())]
-    Pair {
-        /// The certificate's file.
-        certificate: PathBuf,
-        /// The key's file.
-        key: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
-}
-
-/// What tells that a file is another than before: its length and the time of its last change; None if it cannot be had.
-type Stamp = Option<(u64, SystemTime)>;
+use rustls::{ServerConfig, SupportedProtocolVersion};
+use waymark_process::follow::{self, Seen};
+use waymark_process::tls::{Named, PairError, read_pair};
 
 /// The certificate in force, and where it comes from.
 pub struct Certificate {
     certificate: PathBuf,
     key: PathBuf,
     /// The files as they were when they were last read, be it in vain.
-    seen: Mutex<[Stamp; 2]>,
+    seen: Seen,
     current: ArcSwap<CertifiedKey>,
 }
 
@@ -78,8 +41,8 @@ impl Certificate {
     ///
     /// # Errors
     /// A file cannot be read or used, or the key is not the certificate's.
-    pub fn open(certificate: &Path, key: &Path) -> Result<Arc<Self>, CertificateError> {
-        let seen = Mutex::new([stamp(certificate), stamp(key)]);
+    pub fn open(certificate: &Path, key: &Path) -> Result<Arc<Self>, PairError> {
+        let seen = Seen::now(&[certificate, key]);
         let current = ArcSwap::from_pointee(read(certificate, key)?);
         Ok(Arc::new(Self { certificate: certificate.to_owned(), key: key.to_owned(), seen, current }))
     }
@@ -90,31 +53,12 @@ impl Certificate {
     /// # Errors
     /// The system does not tell of signals.
     pub fn follow(self: Arc<Self>) -> io::Result<()> {
-        let mut hangups = signal(SignalKind::hangup())?;
-        let mut looks = interval(LOOK_EVERY);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        tokio::spawn(async move {
-            loop {
-                let is_asked = tokio::select! {
-                    heard = hangups.recv() => heard.is_some(),
-                    _ = looks.tick() => false,
-                };
-                let certificate = self.clone();
-                // A disk that hangs must not hold up answers.
-                if let Err(error) = spawn_blocking(move || certificate.look(is_asked)).await {
-                    tracing::error!(%error, "reading the certificate for DNS broke off: the one before serves");
-                }
-            }
-        });
-        Ok(())
+        follow::follow("the certificate for DNS", move |is_asked| self.look(is_asked))
     }
 
     /// Reads the files if they have changed, or if that `is_asked` for.
     pub(super) fn look(&self, is_asked: bool) {
-        // Before they are read: what changes meanwhile is seen at the next look.
-        let now = [stamp(&self.certificate), stamp(&self.key)];
-        let before = std::mem::replace(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner), now);
-        if now == before && !is_asked {
+        if !self.seen.has_changed(&[&self.certificate, &self.key]) && !is_asked {
             return;
         }
         match read(&self.certificate, &self.key) {
@@ -145,46 +89,6 @@ impl Certificate {
     }
 }
 
-fn stamp(path: &Path) -> Stamp {
-    let metadata = std::fs::metadata(path).ok()?;
-    Some((metadata.len(), metadata.modified().ok()?))
-}
-
-fn read(certificate: &Path, key: &Path) -> Result<CertifiedKey, CertificateError> {
-    let wanted = "the certificate and, behind it, those that lead to its root";
-    let unreadable = |reason: String| CertificateError::File {
-        key: "dns_tls_cert",
-        path: certificate.to_owned(),
-        reason,
-        wanted,
-    };
-    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
-        .and_then(Iterator::collect)
-        .map_err(|error| unreadable(reason(&error)))?;
-    if chain.is_empty() {
-        return Err(unreadable(reason(&pem::Error::NoItemsFound)));
-    }
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| CertificateError::File {
-        key: "dns_tls_key",
-        path: key.to_owned(),
-        reason: reason(&error),
-        wanted: "the certificate's private key",
-    })?;
-    CertifiedKey::from_der(chain, private, &aws_lc_rs::default_provider()).map_err(|error| {
-        let reason = match error {
-            rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
-                "the key is not the one that the certificate was made for; name a pair".to_owned()
-            }
-            error => format!("they cannot be used: {error}"),
-        };
-        CertificateError::Pair { certificate: certificate.to_owned(), key: key.to_owned(), reason }
-    })
-}
-
-fn reason(error: &pem::Error) -> String {
-    match error {
-        pem::Error::Io(error) => format!("it cannot be read: {error}"),
-        pem::Error::NoItemsFound => "there is nothing of the kind in it".to_owned(),
-        error => format!("it is damaged: {error}"),
-    }
+fn read(certificate: &Path, key: &Path) -> Result<CertifiedKey, PairError> {
+    read_pair(Named { key: "dns_tls_cert", path: certificate }, Named { key: "dns_tls_key", path: key })
 }

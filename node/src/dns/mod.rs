@@ -53,7 +53,7 @@ mod write;
 
 pub use bind::{BindError, bind};
 pub use bound::Bound;
-pub use certificate::{Certificate, CertificateError};
+pub use certificate::Certificate;
 pub use counters::{Counts, Statistics};
 pub use encrypted::Encrypted;
 pub use respond::{Arrival, Condition, Transport, Verdict, respond};

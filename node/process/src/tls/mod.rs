@@ -1,0 +1,18 @@
+//! TLS between members, agents and operators: who this process is, whom it believes, and connections by both (SEC-1).
+
+mod acceptor;
+mod connector;
+mod credentials;
+mod pair;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod verifier;
+mod watched;
+
+pub use acceptor::{AcceptError, HANDSHAKE_TIMEOUT, accept};
+pub use connector::{ConnectError, Connector};
+pub use credentials::{CredentialFiles, Credentials, CredentialsError};
+pub use pair::{Named, PairError, read as read_pair};
+pub use stream::Connection;
+pub use verifier::{Refusal, Side, Verifier};
