@@ -1,6 +1,7 @@
 //! What the demo consists of: a cluster, its agents, two profiles and the endpoints behind them.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 
 use harness::{Cluster, FakeEndpoint, Member, eventually, ports};
 use serde_json::{Value, json};
@@ -60,7 +61,23 @@ impl Stage {
         stage.configure(endpoint_port);
         stage.tell_keeper();
         stage.all_online();
+        stage.write_environment();
         stage
+    }
+
+    /// A file that makes a shell an operator of this demo.
+    fn environment(&self) -> PathBuf {
+        self.cluster.directory().join("env")
+    }
+
+    fn write_environment(&self) {
+        let cli = self.cluster.cli();
+        let binary = PathBuf::from(&cli.prefix()[0]);
+        let binaries = binary.parent().expect("a binary is in a directory").display();
+        let variables =
+            cli.environment().into_iter().map(|(name, value)| format!("export {name}='{value}'\n"));
+        let text = format!("export PATH='{binaries}':\"$PATH\"\n{}", variables.collect::<String>());
+        std::fs::write(self.environment(), text).expect("the demo's directory can be written");
     }
 
     /// Tells the keeper of every process that runs now.
@@ -133,6 +150,7 @@ impl Stage {
         json!({
             "zone": ZONE,
             "cli": self.cluster.cli().prefix(),
+            "env": self.environment(),
             "members": members.collect::<Value>(),
             "agents": agents.collect::<Value>(),
             "endpoints": endpoints.collect::<Value>(),
@@ -155,11 +173,15 @@ impl Stage {
         for placed in &self.endpoints {
             println!("  {}/{}  http://{}/health", placed.profile, placed.name, placed.server.address());
         }
-        let (cli, dns) = (self.cluster.cli().prefix().join(" "), self.cluster.members[1].dns);
-        println!("\nThree things to try in another terminal:");
+        let dns = self.cluster.members[1].dns;
+        println!(
+            "\nMembers speak TLS and want to know who asks. In another terminal, to be the demo's operator:"
+        );
+        println!("  . {}", self.environment().display());
+        println!("Three things to try there:");
         println!("  dig @{} -p {} web.{ZONE} +short", dns.ip(), dns.port());
-        println!("  {cli} explain web.{ZONE}");
-        println!("  {cli} status --watch\n");
+        println!("  waymark explain web.{ZONE}");
+        println!("  waymark status --watch\n");
     }
 }
 

@@ -1,11 +1,47 @@
-//! The only place where gRPC connections are taken in. Plain text today; TLS will be put around the stream here.
+//! The only place where gRPC connections are taken in: who calls is known by their certificate before anything is heard of
+//! them (SEC-1), and every number here has a limit (SEC-6).
 
+mod accepted;
+mod shares;
+#[cfg(test)]
+mod tests;
+
+use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio_stream::Stream;
-use tokio_stream::StreamExt;
-use tokio_stream::wrappers::TcpListenerStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
+use waymark_process::tls::{AcceptError, Connection, Credentials, accept};
+
+pub use accepted::{Accepted, Peer};
+use shares::{Share, Shares};
+
+/// Most connections at once: one for each of 4,000 agents, with room for members and operators; each has a descriptor and
+/// some tens of KiB.
+pub const CONNECTIONS_MAX: usize = 4_608;
+
+/// Most connections of one identity: a member has three to each other, an agent one, and a team's scripts that share an
+/// identity some dozens.
+pub const IDENTITY_CONNECTIONS_MAX: usize = 256;
+
+/// As many again are taken in to be told of that limit; whoever goes on is only hung up on.
+const IDENTITY_REFUSALS_MAX: usize = 64;
+
+/// Most handshakes at once: each costs half a millisecond of a processor, so that this is an eighth of a second's work.
+const HANDSHAKES_MAX: usize = 256;
+
+/// Most handshakes at once from one address: whoever begins them and stops keeps nobody else out.
+const ADDRESS_HANDSHAKES_MAX: usize = 128;
+
+/// Connections that are accepted and wait to be served.
+const WAITING_MAX: usize = 16;
+
+/// How long a listener rests after a connection could not be taken in: out of descriptors, it would else spin.
+const REST: Duration = Duration::from_millis(50);
 
 /// The addresses that gRPC is served on could not be used: what, where and how to mend it, in one line.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +50,7 @@ pub struct BindError {
     key: &'static str,
     flag: &'static str,
     address: SocketAddr,
-    source: std::io::Error,
+    source: io::Error,
 }
 
 /// Takes `address` for the setting `key`.
@@ -26,25 +62,111 @@ pub async fn bind(
     TcpListener::bind(address).await.map_err(|source| BindError { key, flag, address, source })
 }
 
-/// How long a listener rests after a connection could not be taken in: out of descriptors, it would else spin.
-const REST: std::time::Duration = std::time::Duration::from_millis(50);
+/// The connections that come in, each with who is at its other end: by `credentials`, or unknown in plain text without
+/// them. Ends with `stop`. Must be called within a tokio runtime.
+///
+/// One that fails to come in is left out: a client that is gone, or no descriptor at this moment, is no reason to stop
+/// listening.
+pub fn incoming(
+    listener: TcpListener,
+    credentials: Option<Arc<Credentials>>,
+    stop: CancellationToken,
+) -> ReceiverStream<io::Result<Accepted>> {
+    let (served, connections) = mpsc::channel(WAITING_MAX);
+    let door = Arc::new(Door {
+        credentials,
+        places: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
+        handshakes: Arc::new(Semaphore::new(HANDSHAKES_MAX)),
+        callers: Shares::default(),
+        identities: Shares::default(),
+        served,
+    });
+    tokio::spawn(async move { stop.run_until_cancelled(door.listen(listener)).await });
+    ReceiverStream::new(connections)
+}
 
-/// The connections that come in, without delay for small messages. One that fails to come in is left out: a client that
-/// is gone, or no descriptor at this moment, is no reason to stop listening.
-pub fn incoming(listener: TcpListener) -> impl Stream<Item = std::io::Result<TcpStream>> {
-    let taken_in = TcpListenerStream::new(listener).then(|connection| async {
-        match connection {
-            Ok(stream) => {
-                // Without it Nagle's algorithm would hold back each small report by up to 40 ms.
-                let _ = stream.set_nodelay(true);
-                Some(Ok(stream))
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be taken in");
-                tokio::time::sleep(REST).await;
-                None
+struct Door {
+    credentials: Option<Arc<Credentials>>,
+    places: Arc<Semaphore>,
+    handshakes: Arc<Semaphore>,
+    callers: Shares<std::net::IpAddr>,
+    identities: Shares<String>,
+    served: mpsc::Sender<io::Result<Accepted>>,
+}
+
+impl Door {
+    async fn listen(self: Arc<Self>, listener: TcpListener) {
+        loop {
+            match listener.accept().await {
+                Ok((stream, address)) => self.take_in(stream, address).await,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be taken in");
+                    tokio::time::sleep(REST).await;
+                }
             }
         }
-    });
-    taken_in.filter_map(|connection| connection)
+    }
+
+    /// Finds a place for a connection; hangs up where there is none.
+    async fn take_in(self: &Arc<Self>, stream: TcpStream, address: SocketAddr) {
+        // Without it Nagle's algorithm would hold back each small report by up to 40 ms.
+        let _ = stream.set_nodelay(true);
+        let Ok(place) = self.places.clone().try_acquire_owned() else {
+            tracing::warn!(%address, limit = CONNECTIONS_MAX, "a connection was refused: the number of connections is limited");
+            return;
+        };
+        let Some(credentials) = self.credentials.clone() else {
+            return self.serve(Accepted::new(Connection::Plain(stream), Peer::unknown(), place, None)).await;
+        };
+        let share = self.callers.take(address.ip(), ADDRESS_HANDSHAKES_MAX);
+        let (Some(share), Ok(turn)) = (share, self.handshakes.clone().try_acquire_owned()) else {
+            tracing::warn!(
+                %address,
+                limit = HANDSHAKES_MAX,
+                limit_of_one_address = ADDRESS_HANDSHAKES_MAX,
+                "a connection was refused: the number of handshakes at once is limited"
+            );
+            return;
+        };
+        let door = self.clone();
+        // No more of these than there are turns.
+        tokio::spawn(async move {
+            let accepted = accept(&credentials, stream).await;
+            drop((turn, share));
+            match accepted {
+                Ok((connection, identity)) => door.welcome(connection, identity, place).await,
+                Err(AcceptError::Failed(error)) => tracing::debug!(%address, %error, "a handshake failed"),
+                Err(error) => tracing::warn!(%address, reason = %error, "a caller was refused"),
+            }
+        });
+    }
+
+    async fn welcome(
+        &self,
+        connection: Connection,
+        identity: waymark_process::identity::Identity,
+        place: OwnedSemaphorePermit,
+    ) {
+        let who = identity.role.to_string();
+        let share = self.identities.take(who.clone(), IDENTITY_CONNECTIONS_MAX + IDENTITY_REFUSALS_MAX);
+        let Some(share) = share else {
+            tracing::warn!(
+                who,
+                limit = IDENTITY_CONNECTIONS_MAX,
+                "a connection was refused: those of one identity are limited"
+            );
+            return;
+        };
+        let is_crowded = share.number > IDENTITY_CONNECTIONS_MAX;
+        let peer = Peer::known(identity, is_crowded);
+        self.serve(Accepted::new(connection, peer, place, Some(share))).await;
+    }
+
+    async fn serve(&self, accepted: Accepted) {
+        // Nobody serves any more: the member is about to end.
+        let _ = self.served.send(Ok(accepted)).await;
+    }
 }
+
+/// What a connection holds of the shares of its identity.
+type IdentityShare = Share<String>;

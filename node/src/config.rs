@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 use waymark_core::model::MemberUrl;
 use waymark_process::logging::{LogFormat, LogLevel};
 use waymark_process::settings::{self, Faults, Reader, machine_name};
+use waymark_process::tls::CredentialFiles;
 
 pub use answers::{AnswerFlags, AnswerSettings, RateLimit};
 pub use encrypted::{EncryptedDns, EncryptedFlags};
@@ -44,6 +45,8 @@ pub struct Config {
     pub grpc_listen: SocketAddr,
     /// How other members and agents reach it.
     pub grpc_advertise: MemberUrl,
+    /// Who this member is to others, and whom it believes; none with `dev` only (SEC-1).
+    pub credentials: Option<CredentialFiles>,
     /// Where DNS is served, over UDP and TCP.
     pub dns_listen: Vec<SocketAddr>,
     /// How DNS is answered.
@@ -89,9 +92,18 @@ pub struct Flags {
     /// Where gRPC is served [default: 127.0.0.1:7400]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_GRPC_LISTEN")]
     pub grpc_listen: Option<String>,
-    /// How other members and agents reach this one [default: http:// and the address it listens on]
+    /// How other members and agents reach this one [default: https:// and the address it listens on]
     #[arg(long, value_name = "URL", env = "WAYMARK_NODE_GRPC_ADVERTISE")]
     pub grpc_advertise: Option<String>,
+    /// The certificate that says who this member is, in PEM
+    #[arg(long, value_name = "FILE", env = "WAYMARK_NODE_TLS_CERTIFICATE")]
+    pub tls_certificate: Option<PathBuf>,
+    /// Its private key, in PEM
+    #[arg(long, value_name = "FILE", env = "WAYMARK_NODE_TLS_KEY")]
+    pub tls_key: Option<PathBuf>,
+    /// The certificates of the authorities that are trusted, and what they have revoked, in PEM
+    #[arg(long, value_name = "FILE", env = "WAYMARK_NODE_TLS_AUTHORITY")]
+    pub tls_authority: Option<PathBuf>,
     /// Where DNS is served over UDP and TCP, once for each address [default: 127.0.0.1:5300]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_DNS_LISTEN", value_delimiter = ',')]
     pub dns_listen: Vec<String>,
@@ -138,6 +150,11 @@ fn resolver(text: &str) -> Result<Option<SocketAddr>, String> {
     if text.is_empty() { Ok(None) } else { settings::resolver(text).map(Some) }
 }
 
+/// A member's URL; nothing stands for the one that follows from where it listens.
+fn advertised(text: &str) -> Result<Option<MemberUrl>, String> {
+    if text.is_empty() { Ok(None) } else { settings::member_url(text).map(Some) }
+}
+
 /// A place's name; empty for none.
 fn region(text: &str) -> Result<String, String> {
     if text.is_empty() { Ok(String::new()) } else { settings::place_name(text) }
@@ -169,6 +186,10 @@ impl Config {
         let name = given
             .value("name", flags.name.as_deref(), settings::place_name)
             .unwrap_or_else(|| machine_name("member"));
+        let credentials =
+            settings::credentials(given, [&flags.tls_certificate, &flags.tls_key, &flags.tls_authority]);
+        let dev = given.switch("dev", flags.dev.as_deref()).unwrap_or(false);
+        let is_encrypted = credentials.is_some() || !dev;
         Self {
             answers: answers::read(given, &flags.answers, &name),
             name,
@@ -176,8 +197,10 @@ impl Config {
             data_dir: flags.data_dir.clone().or(data_dir).unwrap_or_else(|| "waymark-data".into()),
             grpc_listen,
             grpc_advertise: given
-                .value("grpc_advertise", flags.grpc_advertise.as_deref(), settings::member_url)
-                .unwrap_or_else(|| grpc_listen.into()),
+                .value("grpc_advertise", flags.grpc_advertise.as_deref(), advertised)
+                .flatten()
+                .unwrap_or_else(|| MemberUrl::of(grpc_listen, is_encrypted)),
+            credentials,
             dns_listen,
             dns_advertise: given
                 .value("dns_advertise", flags.dns_advertise.as_deref(), settings::host_and_port)
@@ -200,7 +223,7 @@ impl Config {
             log_format: given
                 .value("log_format", flags.log_format.as_deref(), settings::word)
                 .unwrap_or_default(),
-            dev: given.switch("dev", flags.dev.as_deref()).unwrap_or(false),
+            dev,
         }
     }
 
@@ -211,6 +234,13 @@ impl Config {
         if self.grpc_advertise.is_unspecified() {
             let reason = format!("'{}' {advice}", self.grpc_advertise);
             given.refuse_derived("grpc_advertise", "grpc_listen", reason);
+        }
+        let is_encrypted = self.credentials.is_some() || !self.dev;
+        if self.grpc_advertise.is_encrypted() != is_encrypted {
+            let (speaks, scheme) = if is_encrypted { ("TLS", "https") } else { ("plain text", "http") };
+            let reason =
+                format!("'{}': this member speaks {speaks}; write {scheme}://HOST:PORT", self.grpc_advertise);
+            given.refuse("grpc_advertise", reason);
         }
         if MemberUrl::parse(&format!("http://{}", self.dns_advertise)).is_ok_and(|url| url.is_unspecified()) {
             let reason = format!("'{}' {advice}", self.dns_advertise);

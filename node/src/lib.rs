@@ -16,22 +16,24 @@ pub mod raft;
 pub mod record_text;
 pub mod web;
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Server;
 
-use acceptor::BindError;
+use acceptor::{Accepted, BindError};
 use config::{Config, EncryptedDns, Timers};
 use flatten::Flattener;
 use geo::GeoTables;
 use ingest::{Identity, Ingest};
 use measurements::Measurements;
 use raft::{Compaction, Member, MemberConfig, Membership, OpenError, Proposer, Started, TimerProfile};
-use waymark_process::tls::PairError;
+use waymark_process::tls::{Credentials, CredentialsError, PairError};
 use web::{Readiness, Web};
 
 /// How often a client's silence is probed, and how soon an answer must come: a dead peer is noticed within both.
@@ -58,12 +60,21 @@ pub enum NodeError {
     /// The certificate for encrypted DNS cannot be used.
     #[error(transparent)]
     Certificate(#[from] PairError),
+    /// The identity that this member has among members cannot be used.
+    #[error(transparent)]
+    Credentials(#[from] CredentialsError),
+    /// There is none.
+    #[error(
+        "tls_certificate, tls_key and tls_authority are missing, and members speak TLS: 'waymark pki init pki \
+         --trust-domain example.com' and 'waymark pki issue pki member {0}' make all three; or try things out with --dev"
+    )]
+    NoCredentials(String),
     /// The data directory cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The system does not tell of signals.
     #[error("signals: {0}")]
-    Signals(std::io::Error),
+    Signals(io::Error),
     /// The cluster of one could not be founded.
     #[error("--dev: {0}")]
     Dev(String),
@@ -74,18 +85,24 @@ pub enum NodeError {
 
 /// Runs a member until `shutdown` is cancelled; then answers what its sockets hold and ends.
 pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToken) -> Result<(), NodeError> {
+    let credentials = credentials(&config)?;
+    if let Some(credentials) = &credentials {
+        credentials.follow().map_err(NodeError::Signals)?;
+    }
     let grpc = acceptor::bind("grpc_listen", "grpc-listen", config.grpc_listen).await?;
     let http = acceptor::bind("http_listen", "http-listen", config.http_listen).await?;
     // Taken for a moment only: a port that is in use is to be known now, though queries are answered later (DNS-20).
     let encrypted = encrypted_dns(&config)?;
     drop(bind_dns(&config, encrypted.as_ref())?);
-    let started = Member::open(member_config(&config), geo.source()).await?;
+    let started = Member::open(member_config(&config, credentials.clone()), geo.source()).await?;
     let readiness = Readiness::default();
     let measurements = Measurements::of_member_in(config.region.as_deref().map(Into::into));
     let (reader, proposer) = (started.reader.clone(), started.proposer.clone());
     measurements::start(measurements.clone(), reader, proposer, shutdown.clone());
+    let connections = acceptor::incoming(grpc, credentials, shutdown.clone());
     let served =
-        serve_grpc(grpc, &started, (geo.clone(), measurements.clone()), timers(&config), &shutdown).await;
+        serve_grpc(connections, &started, (geo.clone(), measurements.clone()), timers(&config), &shutdown)
+            .await;
     let web = Web { readiness: readiness.clone(), proposer: started.proposer.clone() };
     let pages = serve_http(http, web, shutdown.clone());
     tracing::info!(name = config.name, grpc = %config.grpc_listen, http = %config.http_listen, "listening");
@@ -119,6 +136,23 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
         () = overdue => {
             tracing::warn!("not everything was drained within {:?}", DRAIN_LIMIT);
             Ok(())
+        }
+    }
+}
+
+/// Who this member is to others; None where it speaks plain text, which only `dev` does.
+///
+/// # Errors
+/// The files are missing, cannot be used, or are somebody else's.
+pub fn credentials(config: &Config) -> Result<Option<Arc<Credentials>>, NodeError> {
+    match &config.credentials {
+        None if config.dev => Ok(None),
+        None => Err(NodeError::NoCredentials(config.name.clone())),
+        Some(files) => {
+            let credentials = Credentials::open(files.clone())?;
+            let wanted = format!("the member '{}'", config.name);
+            credentials.expect(&wanted, |own| own.role.is_member(&config.name))?;
+            Ok(Some(credentials))
         }
     }
 }
@@ -200,7 +234,7 @@ async fn caught_up(membership: &Membership, proposer: &Proposer, readiness: &Rea
 
 /// Serves operators, agents and other members on one port.
 async fn serve_grpc(
-    listener: TcpListener,
+    connections: ReceiverStream<io::Result<Accepted>>,
     started: &Started,
     (geo, measurements): (Arc<GeoTables>, Measurements),
     timers: TimerProfile,
@@ -247,7 +281,7 @@ async fn serve_grpc(
         .http2_keepalive_timeout(Some(KEEPALIVE.1))
         .max_concurrent_streams(STREAMS_PER_CONNECTION_MAX)
         .add_routes(routes)
-        .serve_with_incoming_shutdown(acceptor::incoming(listener), shutdown.clone().cancelled_owned());
+        .serve_with_incoming_shutdown(connections, shutdown.clone().cancelled_owned());
     tokio::spawn(async move {
         if let Err(error) = server.await {
             tracing::error!(%error, "the gRPC listener failed");
@@ -266,7 +300,7 @@ fn serve_http(listener: TcpListener, web: Web, shutdown: CancellationToken) -> J
     })
 }
 
-fn member_config(config: &Config) -> MemberConfig {
+fn member_config(config: &Config, credentials: Option<Arc<Credentials>>) -> MemberConfig {
     MemberConfig {
         name: config.name.clone(),
         data_dir: config.data_dir.clone(),
@@ -275,6 +309,7 @@ fn member_config(config: &Config) -> MemberConfig {
         http_advertise: format!("http://{}", config.http_listen),
         timers: timers(config),
         compaction: Compaction::default(),
+        credentials,
     }
 }
 

@@ -73,6 +73,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             GeoTables::default().load(path, Vec::new)?;
         }
         waymark_node::encrypted_dns(&config)?;
+        waymark_node::credentials(&config)?;
         return Ok(());
     }
     let log = logging::start(&config.log_level, config.log_format).map_err(anyhow::Error::msg)?;

@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use waymark_core::health::{Check, OutcomeClass};
 use waymark_core::model::{EndpointId, Revision};
+use waymark_process::tls::Credentials;
 
 use crate::assignment::{Assignment, CHECKS_MAX, Update};
 use crate::backlog::{Backlog, Urgency};
@@ -55,6 +56,8 @@ pub struct Settings {
     pub identity: Identity,
     /// Where to find members, in the order in which they are tried; not empty.
     pub members: Vec<Uri>,
+    /// What members know it by; needed for those with `https`.
+    pub credentials: Option<Arc<Credentials>>,
     /// Most probes under way at once; one more is reported as trouble of the agent's own. Each needs a descriptor.
     pub probes_max: usize,
     /// How much it may measure for members.
@@ -71,7 +74,7 @@ pub async fn run(settings: Settings, probe: Probe, stop: CancellationToken) -> R
     let (seen, lookout) = watch::channel(sight);
     let looking = tokio::spawn(lookout::watch(settings.canaries, probe.clone(), seen));
     let uplink = tokio::spawn(uplink::run(
-        settings.members,
+        uplink::members(settings.members, settings.credentials.as_ref()),
         settings.identity.clone(),
         settings.survey,
         lookout.clone(),

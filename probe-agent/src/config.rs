@@ -12,6 +12,7 @@ use http::Uri;
 use ipnet::IpNet;
 use waymark_process::logging::{LogFormat, LogLevel};
 use waymark_process::settings::{self, Faults, Reader, machine_name};
+use waymark_process::tls::CredentialFiles;
 
 use crate::canary::{CANARIES_MAX, Canary};
 use crate::survey::Allowance;
@@ -27,6 +28,8 @@ pub struct Config {
     pub region: String,
     /// Where to find members: a ring, at one place of which the agent begins.
     pub members: Vec<Uri>,
+    /// Who it is to members; none where it speaks plain text to members on its own machine (SEC-1).
+    pub credentials: Option<CredentialFiles>,
     /// May loopback addresses be probed (PRB-13)?
     pub allow_loopback: bool,
     /// Networks that may be probed although the guard's own list refuses them.
@@ -58,9 +61,19 @@ pub struct Flags {
     /// The region that it probes from; the cluster must know it
     #[arg(long, value_name = "REGION", env = "WAYMARK_AGENT_REGION")]
     pub region: Option<String>,
-    /// Where to find members; agents spread over them by their names [default: http://127.0.0.1:7400]
+    /// Where to find members; agents spread over them by their names [default: https://127.0.0.1:7400, or
+    /// http:// without a certificate]
     #[arg(long, value_name = "URL[,URL…]", env = "WAYMARK_AGENT_MEMBERS", value_delimiter = ',')]
     pub members: Vec<String>,
+    /// The certificate that says who this agent is, in PEM
+    #[arg(long, value_name = "FILE", env = "WAYMARK_AGENT_TLS_CERTIFICATE")]
+    pub tls_certificate: Option<PathBuf>,
+    /// Its private key, in PEM
+    #[arg(long, value_name = "FILE", env = "WAYMARK_AGENT_TLS_KEY")]
+    pub tls_key: Option<PathBuf>,
+    /// The certificates of the authorities that are trusted, and what they have revoked, in PEM
+    #[arg(long, value_name = "FILE", env = "WAYMARK_AGENT_TLS_AUTHORITY")]
+    pub tls_authority: Option<PathBuf>,
     /// Probe loopback addresses too
     #[arg(
         long, value_name = "BOOL", env = "WAYMARK_AGENT_ALLOW_LOOPBACK",
@@ -102,9 +115,11 @@ impl Config {
     }
 
     fn read(given: &mut Reader, flags: &Flags) -> Self {
-        let members = given
-            .list("members", &flags.members, member)
-            .unwrap_or_else(|| vec![Uri::from_static(DEFAULT_MEMBER)]);
+        let credentials =
+            settings::credentials(given, [&flags.tls_certificate, &flags.tls_key, &flags.tls_authority]);
+        let lone = if credentials.is_some() { LONE_MEMBER } else { LONE_PLAIN_MEMBER };
+        let members =
+            given.list("members", &flags.members, member).unwrap_or_else(|| vec![Uri::from_static(lone)]);
         let region = given.value("region", flags.region.as_deref(), settings::place_name);
         let config = Self {
             name: given
@@ -112,6 +127,7 @@ impl Config {
                 .unwrap_or_else(|| machine_name("agent")),
             region: region.unwrap_or_default(),
             members,
+            credentials,
             allow_loopback: given.switch("allow_loopback", flags.allow_loopback.as_deref()).unwrap_or(false),
             guard_allow: given.list("guard.allow", &flags.guard_allow, settings::network).unwrap_or_default(),
             guard_deny: given.list("guard.deny", &flags.guard_deny, settings::network).unwrap_or_default(),
@@ -138,14 +154,27 @@ impl Config {
             given.refuse("canary", format!("names {count} targets; at most {CANARIES_MAX} are allowed"));
         }
         if config.members.is_empty() {
-            given.refuse("members", "[] names nobody; name at least one, as in http://127.0.0.1:7400");
+            given.refuse("members", "[] names nobody; name at least one, as in https://127.0.0.1:7400");
+        }
+        let is_encrypted = |member: &&Uri| member.scheme_str() == Some("https");
+        if let Some(member) =
+            config.members.iter().find(is_encrypted).filter(|_| config.credentials.is_none())
+        {
+            let advice = "'waymark pki issue DIR agent NAME --region REGION' makes them";
+            let reason = format!(
+                "'{}' asks for TLS, which needs tls_certificate, tls_key and tls_authority: {advice}",
+                member.to_string().trim_end_matches('/')
+            );
+            given.refuse("members", reason);
         }
         config
     }
 }
 
 /// Where a lone member on this machine serves gRPC.
-const DEFAULT_MEMBER: &str = "http://127.0.0.1:7400";
+const LONE_MEMBER: &str = "https://127.0.0.1:7400";
+/// The same with `--dev`.
+const LONE_PLAIN_MEMBER: &str = "http://127.0.0.1:7400";
 
 fn member(text: &str) -> Result<Uri, String> {
     let url = settings::member_url(text)?;

@@ -15,6 +15,7 @@ use waymark_agent::resolve::Resolver;
 use waymark_agent::survey::Allowance;
 use waymark_agent::uplink::{self, Identity};
 use waymark_process::logging::{self, Log};
+use waymark_process::tls::Credentials;
 use waymark_process::{chance, shutdown};
 
 /// The exit code for flags that can't be read (CLI-2).
@@ -78,15 +79,31 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
         return say(SAMPLE);
     }
     let config = Config::load(&cli.flags)?;
+    let credentials = credentials(&config)?;
     if cli.check {
         return say("the settings are in order\n");
     }
     let log = logging::start(&config.log_level, config.log_format).map_err(anyhow::Error::msg)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no runtime")?;
-    runtime.block_on(run(cli, config, log))
+    runtime.block_on(run(cli, config, credentials, log))
 }
 
-async fn run(cli: &Cli, config: Config, log: Log) -> anyhow::Result<()> {
+/// Who this agent is to members, if it is told.
+fn credentials(config: &Config) -> anyhow::Result<Option<Arc<Credentials>>> {
+    let Some(files) = &config.credentials else { return Ok(None) };
+    let credentials = Credentials::open(files.clone())?;
+    let (name, region) = (&config.name, &config.region);
+    let wanted = format!("the agent '{name}' in '{region}'");
+    credentials.expect(&wanted, |own| own.role.is_agent(region, name))?;
+    Ok(Some(credentials))
+}
+
+async fn run(
+    cli: &Cli,
+    config: Config,
+    credentials: Option<Arc<Credentials>>,
+    log: Log,
+) -> anyhow::Result<()> {
     let stop = shutdown::on_signals().context("signals cannot be waited for")?;
     if cli.exit_when_stdin_closes {
         shutdown::on_closed_input(stop.clone()).context("standard input cannot be watched")?;
@@ -94,6 +111,9 @@ async fn run(cli: &Cli, config: Config, log: Log) -> anyhow::Result<()> {
     let flags = cli.flags.clone();
     log.reread_on_hangup(move || Config::load(&flags).map(|config| config.log_level))
         .context("signals cannot be waited for")?;
+    if let Some(credentials) = &credentials {
+        credentials.follow().context("signals cannot be waited for")?;
+    }
     let probes_max = descriptors::make_room();
     let resolver = Resolver::new(config.resolver);
     if let Some(trouble) = resolver.trouble() {
@@ -120,7 +140,8 @@ async fn run(cli: &Cli, config: Config, log: Log) -> anyhow::Result<()> {
     let identity = Identity { agent: config.name, region: config.region, run: chance::draw() };
     let members = uplink::in_turn(config.members, &identity.agent);
     let canaries = config.canaries;
-    agent::run(Settings { identity, members, probes_max, survey, canaries }, probe, stop).await?;
+    let settings = Settings { identity, members, credentials, probes_max, survey, canaries };
+    agent::run(settings, probe, stop).await?;
     tracing::info!("waymark-agent ends");
     Ok(())
 }

@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use harness::Cluster;
+use harness::{Caller, Cluster, pki};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use waymark_proto::admin::v1::{Outcome, OutcomeClass};
@@ -28,9 +28,10 @@ pub(crate) fn measure(changes: u32) {
     cli.ok("endpoint add web e1 --target 192.0.2.1");
     cli.ok("endpoint add web e2 --target 192.0.2.2 --always-serve on --wait all");
     let dns: Vec<SocketAddr> = cluster.members.iter().map(|member| member.dns).collect();
-    let url = cluster.members[1].url();
+    let identity = pki::identity(cluster.directory(), "agent", Some("r1"), "bench");
+    let caller = Caller::new(&cluster.members[1].url(), pki::open(identity));
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
-    let (durations, missed) = runtime.block_on(change(url, dns, changes));
+    let (durations, missed) = runtime.block_on(change(caller, dns, changes));
     assert_eq!(missed, 0, "changes were not seen on all members");
     row(
         "outcome to changed answer, 3 members",
@@ -39,7 +40,7 @@ pub(crate) fn measure(changes: u32) {
     );
 }
 
-async fn change(url: String, dns: Vec<SocketAddr>, changes: u32) -> (Durations, u32) {
+async fn change(caller: Caller, dns: Vec<SocketAddr>, changes: u32) -> (Durations, u32) {
     let (sender, receiver) = mpsc::channel(16);
     let send = |kind| sender.try_send(AgentMessage { kind: Some(kind) }).expect("the stream takes messages");
     let hello = Hello {
@@ -50,7 +51,7 @@ async fn change(url: String, dns: Vec<SocketAddr>, changes: u32) -> (Durations, 
         ..Hello::default()
     };
     send(Kind::Hello(hello));
-    let mut mesh = MeshClient::connect(url).await.expect("the member takes connections");
+    let mut mesh = MeshClient::new(caller.connect().await.expect("the member takes connections"));
     let mut stream =
         mesh.session(ReceiverStream::new(receiver)).await.expect("the session opens").into_inner();
     let check = loop {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{Cluster, Member, eventually};
+use harness::{Caller, Cluster, Member, eventually};
 use tokio::runtime::Runtime;
 use tonic::Request;
 use waymark_proto::admin::v1::regions_client::RegionsClient;
@@ -30,7 +30,7 @@ pub(crate) fn measure(rounds: u32) {
 /// From the leader's kill to the first write that a survivor acknowledges.
 fn without_leader(cluster: &mut Cluster, runtime: &Runtime, round: u32) -> Duration {
     let leader = cluster.leader();
-    let survivor = cluster.members[(leader + 1) % cluster.members.len()].url();
+    let survivor = cluster.members[(leader + 1) % cluster.members.len()].caller();
     for number in 0..WRITES_BEFORE {
         runtime.block_on(write(&survivor, number)).expect("a healthy cluster takes writes");
     }
@@ -43,27 +43,27 @@ fn without_leader(cluster: &mut Cluster, runtime: &Runtime, round: u32) -> Durat
 
 /// From the kill of all members, each started again at once, to the first acknowledged write.
 fn without_members(cluster: &mut Cluster, runtime: &Runtime, round: u32) -> Duration {
-    let url = cluster.members[0].url();
+    let caller = cluster.members[0].caller();
     for number in 0..WRITES_BEFORE {
-        runtime.block_on(write(&url, number)).expect("a healthy cluster takes writes");
+        runtime.block_on(write(&caller, number)).expect("a healthy cluster takes writes");
     }
     cluster.members.iter_mut().for_each(Member::kill);
     let killed = Instant::now();
     cluster.members.iter_mut().for_each(Member::start);
-    until_written(runtime, &url, round);
+    until_written(runtime, &caller, round);
     let led = killed.elapsed();
     cluster.members.iter_mut().for_each(Member::ready);
     led
 }
 
-fn until_written(runtime: &Runtime, url: &str, round: u32) -> Duration {
+fn until_written(runtime: &Runtime, caller: &Caller, round: u32) -> Duration {
     let started = Instant::now();
-    eventually("a write is acknowledged", || runtime.block_on(write(url, round)));
+    eventually("a write is acknowledged", || runtime.block_on(write(caller, round)));
     started.elapsed()
 }
 
-async fn write(url: &str, number: u32) -> Result<(), String> {
-    let mut regions = RegionsClient::connect(url.to_owned()).await.map_err(|error| error.to_string())?;
+async fn write(caller: &Caller, number: u32) -> Result<(), String> {
+    let mut regions = RegionsClient::new(caller.connect().await?);
     let region =
         Region { name: "spare".to_owned(), latitude: f64::from(number % 90), longitude: 0.0, revision: 0 };
     let mut request =

@@ -62,7 +62,7 @@ fn rte_14_routing_works_as_the_page_of_examples_shows() {
     member.flags = vec!["--dev".into()];
     member.start();
     member.ready();
-    let cli = harness::cli::Cli { endpoints: member.url() };
+    let cli = member.cli();
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/routing-by-example.md");
     let text = std::fs::read_to_string(path).expect("the page is there");
     let (_, table) = text.split_once("```csv\n").expect("a table of latencies");
@@ -97,14 +97,12 @@ fn the_commands_of_the_cluster_page_make_a_cluster() {
     members.iter_mut().for_each(Member::listens);
     let commands = commands("cluster.md");
     assert_eq!(commands.len(), 4, "{commands:?}");
-    let cli = harness::cli::Cli { endpoints: String::new() };
+    let cli = members[0].cli();
     for command in commands {
         let placed = (1..=3).fold(command, |command, n| {
-            command.replace(&format!("http://127.0.0.1:741{n}"), &members[n - 1].url())
+            command.replace(&format!("https://127.0.0.1:741{n}"), &members[n - 1].url())
         });
-        // The page names the endpoint in each command; the one from the harness is not wanted.
-        let output = cli.run_bare(&placed);
-        assert_eq!(output.code, 0, "waymark {placed}:\n{}{}", output.stdout, output.stderr);
+        cli.ok(&placed);
     }
     members.iter_mut().for_each(Member::ready);
 }
@@ -117,7 +115,7 @@ fn ops_3_the_first_hour_leads_to_a_changed_answer() {
     member.flags = vec!["--dev".into()];
     member.start();
     member.ready();
-    let cli = harness::cli::Cli { endpoints: member.url() };
+    let cli = member.cli();
     let port = harness::ports::free();
     let address = |host| std::net::SocketAddr::from((std::net::Ipv4Addr::new(127, 0, 0, host), port));
     let mut first = harness::FakeEndpoint::http(address(1));

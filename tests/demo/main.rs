@@ -105,6 +105,9 @@ fn ops_1_the_described_demo_serves_and_ends_by_itself() {
         serde_json::from_slice::<Value>(&output.stdout).unwrap()
     };
     run(&["status"]);
+    let shell = format!(". '{}' && waymark region list -o json", described["env"].as_str().unwrap());
+    let output = Command::new("sh").args(["-c", &shell]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let regions = run(&["region", "list"])["regions"].as_array().unwrap().clone();
     let places: std::collections::BTreeSet<String> =
         regions.iter().map(|region| region["latitude"].to_string()).collect();
@@ -115,7 +118,10 @@ fn ops_1_the_described_demo_serves_and_ends_by_itself() {
     let status = demo.child.wait().unwrap();
     let output = std::fs::read_to_string(&demo.output).unwrap();
     assert!(status.success(), "{output}");
-    assert!(output.contains("Three things to try") && output.contains("dig @"), "{output}");
+    assert!(
+        output.contains("Three things to try") && output.contains("/env") && output.contains("dig @"),
+        "{output}"
+    );
     assert_gone(&described, &demo);
 }
 

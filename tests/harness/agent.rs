@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::pki;
 use crate::process::Process;
 
 /// An agent under test.
@@ -13,7 +14,7 @@ pub struct Agent {
     pub region: String,
     members: String,
     flags: Vec<String>,
-    log: PathBuf,
+    directory: PathBuf,
     process: Option<Process>,
 }
 
@@ -31,10 +32,9 @@ impl Agent {
         directory: &Path,
         flags: Vec<String>,
     ) -> Self {
-        let log = directory.join(format!("{name}.log"));
-        let members = urls.join(",");
-        let mut agent =
-            Self { name: name.to_owned(), region: region.to_owned(), members, flags, log, process: None };
+        let (members, directory) = (urls.join(","), directory.to_owned());
+        let (name, region) = (name.to_owned(), region.to_owned());
+        let mut agent = Self { name, region, members, flags, directory, process: None };
         agent.restart();
         agent
     }
@@ -43,9 +43,11 @@ impl Agent {
     pub fn restart(&mut self) {
         let pairs = [("--name", &self.name), ("--region", &self.region), ("--members", &self.members)];
         let given = pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value.clone()]);
-        let arguments: Vec<String> =
-            given.chain(["--allow-loopback".to_owned()]).chain(self.flags.clone()).collect();
-        self.process = Some(Process::start("waymark-agent", &arguments, &self.log));
+        let identity = pki::identity(&self.directory, "agent", Some(&self.region), &self.name);
+        let usual = pki::arguments(&identity, "tls-").into_iter().chain(["--allow-loopback".to_owned()]);
+        let arguments: Vec<String> = given.chain(usual).chain(self.flags.clone()).collect();
+        let log = self.directory.join(format!("{}.log", self.name));
+        self.process = Some(Process::start("waymark-agent", &arguments, &log));
     }
 
     /// Its process.

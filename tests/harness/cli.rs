@@ -3,12 +3,17 @@
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use waymark_process::tls::CredentialFiles;
+
+use crate::pki;
 
 /// The CLI with the endpoints of one cluster.
 #[derive(Clone, Debug)]
 pub struct Cli {
     /// What `--endpoint` gets: URLs with commas between them.
     pub endpoints: String,
+    /// Who asks; nobody in plain text.
+    pub identity: Option<CredentialFiles>,
 }
 
 /// What a run of the CLI came to.
@@ -23,10 +28,26 @@ pub struct Output {
 }
 
 impl Cli {
+    /// One that speaks plain text, to `endpoints`.
+    pub fn plain(endpoints: impl Into<String>) -> Self {
+        Self { endpoints: endpoints.into(), identity: None }
+    }
+
     /// The words in front of every command that reaches this cluster.
     pub fn prefix(&self) -> Vec<String> {
         let binary = crate::binary::path("waymark").display().to_string();
-        vec![binary, "--endpoint".into(), self.endpoints.clone()]
+        let identity = self.identity.iter().flat_map(|files| pki::arguments(files, ""));
+        [binary, "--endpoint".into(), self.endpoints.clone()].into_iter().chain(identity).collect()
+    }
+
+    /// The same as environment variables.
+    pub fn environment(&self) -> Vec<(&'static str, String)> {
+        let files = self.identity.iter().flat_map(|files| {
+            let CredentialFiles { keys: _, certificate, key, authority } = files;
+            [("WAYMARK_CERTIFICATE", certificate), ("WAYMARK_KEY", key), ("WAYMARK_AUTHORITY", authority)]
+        });
+        let files = files.map(|(name, path)| (name, path.display().to_string()));
+        files.chain([("WAYMARK_ENDPOINT", self.endpoints.clone())]).collect()
     }
 
     /// Runs the words of `command`, which are split at spaces; `'…'` keeps spaces.
@@ -34,16 +55,9 @@ impl Cli {
     /// # Panics
     /// When the CLI cannot be started.
     pub fn run(&self, command: &str) -> Output {
-        self.run_bare(&format!("--endpoint {} {command}", self.endpoints))
-    }
-
-    /// Runs the words of `command` alone: it names its endpoints itself.
-    ///
-    /// # Panics
-    /// When the CLI cannot be started.
-    pub fn run_bare(&self, command: &str) -> Output {
         let output = Command::new(crate::binary::path("waymark"))
             .args(words(command))
+            .envs(self.environment())
             .stdin(Stdio::null())
             .output()
             .expect("the CLI starts");

@@ -38,7 +38,7 @@ impl Cluster {
     pub fn found(directory: TempDir, mut members: Vec<Member>) -> Self {
         members.iter_mut().for_each(Member::start);
         members.iter_mut().for_each(Member::listens);
-        let founder = Cli { endpoints: members[0].url() };
+        let founder = members[0].cli();
         founder.ok("cluster init");
         for member in &members[1..] {
             founder.ok(&format!("cluster add {}", member.url()));
@@ -54,12 +54,12 @@ impl Cluster {
 
     /// The CLI with every member as endpoint.
     pub fn cli(&self) -> Cli {
-        Cli { endpoints: self.urls().join(",") }
+        Cli { endpoints: self.urls().join(","), ..self.cli_of(0) }
     }
 
     /// The CLI with one member as its only endpoint.
     pub fn cli_of(&self, member: usize) -> Cli {
-        Cli { endpoints: self.members[member].url() }
+        self.members[member].cli()
     }
 
     /// Every member's URL.

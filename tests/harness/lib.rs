@@ -3,6 +3,7 @@
 
 pub mod agent;
 pub mod binary;
+pub mod caller;
 pub mod cli;
 pub mod cluster;
 pub mod dns;
@@ -11,11 +12,13 @@ pub mod eventually;
 pub mod load;
 pub mod member;
 pub mod peer;
+pub mod pki;
 pub mod ports;
 pub mod process;
 pub mod terminal;
 
 pub use agent::Agent;
+pub use caller::Caller;
 pub use cluster::Cluster;
 pub use endpoint::{Behaviour, FakeEndpoint};
 pub use eventually::{eventually, within};

@@ -3,7 +3,10 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use crate::caller::Caller;
+use crate::cli::Cli;
 use crate::eventually::{claim, eventually};
+use crate::pki;
 use crate::ports;
 use crate::process::Process;
 
@@ -42,7 +45,22 @@ impl Member {
 
     /// The address that CLI and agents are given.
     pub fn url(&self) -> String {
-        format!("http://{}", self.grpc)
+        format!("{}://{}", if self.is_plain() { "http" } else { "https" }, self.grpc)
+    }
+
+    /// Calls it as the operator of the test.
+    pub fn caller(&self) -> Caller {
+        Caller::new(&self.url(), pki::open(pki::operator(&self.directory)))
+    }
+
+    /// Does it speak plain text? With `--dev` among its flags.
+    fn is_plain(&self) -> bool {
+        self.flags.iter().any(|flag| flag == "--dev")
+    }
+
+    /// A CLI with this member as its only endpoint.
+    pub fn cli(&self) -> Cli {
+        Cli { endpoints: self.url(), identity: (!self.is_plain()).then(|| pki::operator(&self.directory)) }
     }
 
     /// Its data directory.
@@ -62,7 +80,11 @@ impl Member {
             ("--http-listen", &http),
         ];
         let given = pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value.to_owned()]);
-        given.chain(self.flags.iter().cloned()).collect()
+        let tls = match self.is_plain() {
+            true => Vec::new(),
+            false => pki::arguments(&pki::identity(&self.directory, "member", None, &self.name), "tls-"),
+        };
+        given.chain(tls).chain(self.flags.iter().cloned()).collect()
     }
 
     /// Starts its process and returns at once.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use harness::eventually::let_pass;
-use harness::{Cluster, eventually};
+use harness::{Caller, Cluster, eventually};
 use tonic::Request;
 use waymark_proto::admin::v1::regions_client::RegionsClient;
 use waymark_proto::admin::v1::{ListRequest, Region, SetRegionRequest, WriteOptions};
@@ -28,7 +28,7 @@ fn no_acknowledged_write_is_lost_when_all_members_are_killed() {
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| {
                 runtime.spawn(write(
-                    cluster.members[writer].url(),
+                    cluster.members[writer].caller(),
                     format!("r{round}-{writer}"),
                     stop.clone(),
                 ))
@@ -47,7 +47,7 @@ fn no_acknowledged_write_is_lost_when_all_members_are_killed() {
         cluster.members.iter_mut().for_each(harness::Member::start);
         cluster.members.iter_mut().for_each(harness::Member::listens);
         let names =
-            eventually("the cluster leads again", || runtime.block_on(list(cluster.members[0].url())));
+            eventually("the cluster leads again", || runtime.block_on(list(cluster.members[0].caller())));
         assert!(
             killed.elapsed() < Duration::from_secs(15),
             "round {round}: led after {:?}",
@@ -56,7 +56,8 @@ fn no_acknowledged_write_is_lost_when_all_members_are_killed() {
         let missing: Vec<_> = acknowledged.iter().filter(|name| !names.contains(name)).collect();
         assert!(missing.is_empty(), "round {round} (seed {seed}): acknowledged and lost: {missing:?}{}", {
             // What each member has on its own tells whether a write is lost or a read was too early.
-            let all = eventually("the cluster answers", || runtime.block_on(list(cluster.members[1].url())));
+            let all =
+                eventually("the cluster answers", || runtime.block_on(list(cluster.members[1].caller())));
             let still: Vec<_> = missing.iter().filter(|name| !all.contains(name)).collect();
             format!("; another member misses {still:?}")
         });
@@ -65,9 +66,10 @@ fn no_acknowledged_write_is_lost_when_all_members_are_killed() {
 }
 
 /// Writes one region after another until told to stop or refused; returns the acknowledged ones.
-async fn write(url: String, prefix: String, stop: Arc<AtomicBool>) -> Vec<String> {
+async fn write(caller: Caller, prefix: String, stop: Arc<AtomicBool>) -> Vec<String> {
     let mut acknowledged = Vec::new();
-    let Ok(mut client) = RegionsClient::connect(url).await else { return acknowledged };
+    let Ok(channel) = caller.connect().await else { return acknowledged };
+    let mut client = RegionsClient::new(channel);
     for number in 0..5_000_u32 {
         if stop.load(Ordering::Relaxed) {
             break;
@@ -91,8 +93,8 @@ fn fingerprint(prefix: &str) -> u128 {
 }
 
 /// The names of all regions, read with the leader's consent.
-async fn list(url: String) -> Result<Vec<String>, String> {
-    let mut client = RegionsClient::connect(url).await.map_err(|error| error.to_string())?;
+async fn list(caller: Caller) -> Result<Vec<String>, String> {
+    let mut client = RegionsClient::new(caller.connect().await?);
     let (mut names, mut token) = (Vec::new(), String::new());
     loop {
         let page = waymark_proto::admin::v1::Page { size: 1_000, token };

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tonic::transport::{Channel, Endpoint as Address};
+use harness::Caller;
+use tonic::transport::Channel;
 use tonic::{Request, Status};
 use waymark_proto::admin::v1::endpoints_client::EndpointsClient;
 use waymark_proto::admin::v1::records_client::RecordsClient;
@@ -36,13 +37,14 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    pub(crate) fn start(urls: &[String]) -> Self {
+    pub(crate) fn start(callers: &[Caller]) -> Self {
         let (stop, acknowledged) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-        let (urls, told, counted) = (urls.to_owned(), stop.clone(), acknowledged.clone());
+        let (callers, told, counted) = (callers.to_owned(), stop.clone(), acknowledged.clone());
         let thread = std::thread::spawn(move || {
             runtime().block_on(async {
-                let changer =
-                    |first| tokio::spawn(change_steadily(urls.clone(), first, told.clone(), counted.clone()));
+                let changer = |first| {
+                    tokio::spawn(change_steadily(callers.clone(), first, told.clone(), counted.clone()))
+                };
                 for changer in (0..CHANGERS).map(changer).collect::<Vec<_>>() {
                     changer.await.expect("a writer ends well");
                 }
@@ -68,13 +70,13 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made")
 }
 
-fn channel(url: &str) -> Channel {
-    let address = Address::from_shared(url.to_owned()).expect("a member's URL");
-    address.connect_timeout(PATIENCE).connect_lazy()
-}
-
-async fn change_steadily(urls: Vec<String>, first: u32, stop: Arc<AtomicBool>, acknowledged: Arc<AtomicU64>) {
-    let channels: Vec<Channel> = urls.iter().map(|url| channel(url)).collect();
+async fn change_steadily(
+    callers: Vec<Caller>,
+    first: u32,
+    stop: Arc<AtomicBool>,
+    acknowledged: Arc<AtomicU64>,
+) {
+    let channels: Vec<Channel> = callers.iter().map(Caller::channel).collect();
     let mut ticks = tokio::time::interval(PACE);
     let (mut number, mut at) = (first, 0);
     while !stop.load(Ordering::Relaxed) {
@@ -139,21 +141,21 @@ fn limited<T>(message: T) -> Request<T> {
 }
 
 /// Writes `count` log entries by way of these members, each of which takes one at a time: several that wait become one.
-pub(crate) fn burst(urls: [String; 2], count: u32) {
+pub(crate) fn burst(callers: [Caller; 2], count: u32) {
     runtime().block_on(async {
         let each = count / 2;
-        let write = |url: String| {
+        let write = |(which, caller): (usize, Caller)| {
             tokio::spawn(async move {
-                let (channel, mut written, mut number) = (channel(&url), 0, 0);
+                let (channel, mut written, mut number) = (caller.channel(), 0, 0);
                 while written < each {
                     number += 1;
                     // A refused one is written again, with another number.
-                    let name = format!("burst-{}", url.rsplit(':').next().unwrap_or_default());
+                    let name = format!("burst-{which}");
                     written += u32::from(move_region(channel.clone(), &name, number).await.is_ok());
                 }
             })
         };
-        for writer in urls.map(write) {
+        for writer in callers.into_iter().enumerate().map(write).collect::<Vec<_>>() {
             writer.await.expect("a writer ends well");
         }
     });

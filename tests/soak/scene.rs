@@ -70,7 +70,7 @@ impl Scene {
         configure(&cluster);
         let addresses: Vec<_> = cluster.members.iter().map(|member| member.dns).collect();
         let load = Load::asking(&addresses, &questions(), PER_SECOND, limit);
-        let changes = Changes::start(&cluster.urls());
+        let changes = Changes::start(&cluster.members.iter().map(Member::caller).collect::<Vec<_>>());
         Self { cluster, load, changes, database, certificate, key, happened: BTreeMap::new() }
     }
 
@@ -147,7 +147,7 @@ impl Scene {
         let before = self.said(at, SNAPSHOT_ARRIVED);
         let unasked = self.load.without(at);
         self.cluster.members[at].kill();
-        let others = [leader, (leader + 2) % 3].map(|at| self.cluster.members[at].url());
+        let others = [leader, (leader + 2) % 3].map(|at| self.cluster.members[at].caller());
         burst(others, BEYOND_THE_LOG);
         self.cluster.members[at].start();
         self.cluster.members[at].ready();

@@ -15,8 +15,8 @@ use crate::grammar::{self, Cli, DEADLINE_VALUE, Noun};
 use crate::output::{Format, error};
 use crate::session::Session;
 use crate::{
-    agent, cluster, endpoint, events, explain, geo, latency, pki, profile, record, region, service, simulate,
-    status, version, zone,
+    agent, cluster, endpoint, events, explain, geo, identity, latency, pki, profile, record, region, service,
+    simulate, status, version, zone,
 };
 
 /// Carries out one command line; what it found goes to stdout, what went wrong to stderr.
@@ -111,7 +111,12 @@ fn perform(matches: &ArgMatches) -> Result<String, Failure> {
     if let Noun::Completion { shell } = &cli.noun {
         return Ok(completion(*shell));
     }
-    let session = Session::new(&cli.globals, grammar::deadline(matches))?;
+    let credentials = match cli.noun {
+        // They need nobody, and make what the flags may name already.
+        Noun::Pki(_) | Noun::Version { .. } => None,
+        _ => identity::credentials(&cli.globals)?,
+    };
+    let session = Session::new(&cli.globals, grammar::deadline(matches), credentials)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

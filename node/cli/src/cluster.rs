@@ -25,15 +25,15 @@ const ADDING: Duration = Duration::from_secs(40);
 pub(crate) enum Verb {
     /// Found a cluster on the one member that --endpoint names.
     #[command(
-        after_help = "Examples:\n  waymark cluster init\n  waymark cluster init --endpoint http://127.0.0.1:7411"
+        after_help = "Examples:\n  waymark cluster init\n  waymark cluster init --endpoint https://127.0.0.1:7411"
     )]
     Init,
     /// What a member knows of its cluster; needs no leader.
     #[command(after_help = "Examples:\n  waymark cluster status\n  waymark cluster status -o json")]
     Status,
     /// Take in the empty member at an address: it learns, catches up, and then votes.
-    #[command(after_help = "Examples:\n  waymark cluster add http://192.0.2.12:7400\n  \
-waymark cluster add http://127.0.0.1:7412 --endpoint http://127.0.0.1:7411")]
+    #[command(after_help = "Examples:\n  waymark cluster add https://192.0.2.12:7400\n  \
+waymark cluster add https://127.0.0.1:7412 --endpoint https://127.0.0.1:7411")]
     Add {
         /// The new member's gRPC address.
         #[arg(value_name = "URL")]

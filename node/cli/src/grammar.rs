@@ -1,5 +1,6 @@
 //! The words of the command line.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -33,16 +34,18 @@ pub(crate) struct Cli {
 #[derive(Args, Debug)]
 #[command(next_display_order = 900)]
 pub(crate) struct Globals {
-    /// Members to talk to, tried in this order.
-    #[arg(
-        long,
-        global = true,
-        value_name = "URL",
-        value_delimiter = ',',
-        env = "WAYMARK_ENDPOINT",
-        default_value = "http://127.0.0.1:7400"
-    )]
+    /// Members to talk to, tried in this order [default: https://127.0.0.1:7400, or http:// without a certificate].
+    #[arg(long, global = true, value_name = "URL", value_delimiter = ',', env = "WAYMARK_ENDPOINT")]
     pub(crate) endpoint: Vec<String>,
+    /// The certificate that says who you are, in PEM.
+    #[arg(long, global = true, value_name = "FILE", env = "WAYMARK_CERTIFICATE")]
+    pub(crate) certificate: Option<PathBuf>,
+    /// Its private key, in PEM.
+    #[arg(long, global = true, value_name = "FILE", env = "WAYMARK_KEY")]
+    pub(crate) key: Option<PathBuf>,
+    /// The certificates of the authorities that are trusted, in PEM.
+    #[arg(long, global = true, value_name = "FILE", env = "WAYMARK_AUTHORITY")]
+    pub(crate) authority: Option<PathBuf>,
     /// What the output looks like.
     #[arg(short, long, global = true, value_enum, default_value_t = Format::Table)]
     pub(crate) output: Format,

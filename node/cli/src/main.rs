@@ -12,6 +12,7 @@ mod failure;
 mod flags;
 mod geo;
 mod grammar;
+mod identity;
 mod latency;
 mod monitor;
 mod output;

@@ -1,9 +1,11 @@
 //! What every command has at hand: the cluster, how to print, and what the global flags say.
 
 use std::io::{IsTerminal, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use waymark_process::chance;
+use waymark_process::tls::Credentials;
 use waymark_proto::admin::v1::{Page, ReadOptions, WriteOptions, WriteResponse};
 
 use crate::client::Client;
@@ -30,13 +32,20 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Reads the global flags; nothing is connected yet.
-    pub(crate) fn new(globals: &Globals, deadline: Option<Duration>) -> Result<Self, Failure> {
+    /// Reads the global flags, and speaks as whoever `credentials` says; nothing is connected yet.
+    pub(crate) fn new(
+        globals: &Globals,
+        deadline: Option<Duration>,
+        credentials: Option<Arc<Credentials>>,
+    ) -> Result<Self, Failure> {
         let is_terminal = std::io::stdout().is_terminal();
         let no_color =
             globals.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let lone = if credentials.is_some() { "https://127.0.0.1:7400" } else { "http://127.0.0.1:7400" };
+        let given = globals.endpoint.clone();
+        let endpoints = if given.is_empty() { vec![lone.to_owned()] } else { given };
         Ok(Self {
-            client: Client::new(&globals.endpoint, deadline.unwrap_or(TIMEOUT))?,
+            client: Client::new(&endpoints, credentials, deadline.unwrap_or(TIMEOUT))?,
             format: globals.output,
             style: Style { color: is_terminal && !no_color, is_terminal },
             yes: globals.yes,

@@ -17,8 +17,15 @@ data_dir = "waymark-data"
 # Where gRPC is served: to the operators' CLI, to agents and to the other members.
 grpc_listen = "127.0.0.1:7400"
 
-# How other members and agents reach it. Default: http:// and the address above.
-grpc_advertise = "http://127.0.0.1:7400"
+# How other members and agents reach it, as "https://m1.example.com:7400". Empty: https:// and the address above.
+grpc_advertise = ""
+
+# Who this member is to others, and whom it believes, all in PEM: its certificate, the certificate's private key, and the
+# certificates of the authorities that are trusted. `waymark pki` makes them; without them only `dev` starts. They are read
+# again on HUP and when they change; while they do not fit together, those before serve.
+tls_certificate = ""
+tls_key = ""
+tls_authority = ""
 
 # Where DNS is served, over UDP and TCP. 0.0.0.0 and [::] stand for every address of the machine; a reply leaves from the
 # one that its query came to.
@@ -75,6 +82,6 @@ log_level = "info"
 # auto (text on a terminal, json elsewhere), text or json.
 log_format = "auto"
 
-# true: a cluster of one that founds itself, with the zone waymark.test, on loopback only.
+# true: a cluster of one that founds itself, with the zone waymark.test, on loopback only; in plain text without tls_….
 dev = false
 "#;

@@ -21,7 +21,7 @@ fn ops_2_flag_beats_file_beats_default() {
     assert_eq!((config.name.as_str(), config.timers), ("m2", Timers::Global));
     assert!(!config.dev, "a flag can switch off what the file switches on");
     assert_eq!(config.start_grace, Duration::from_secs(2));
-    assert_eq!(config.grpc_advertise.as_str(), "http://127.0.0.1:7400");
+    assert_eq!(config.grpc_advertise.as_str(), "https://127.0.0.1:7400");
     assert_eq!(config.dns_advertise, "127.0.0.1:5300");
 }
 
@@ -75,9 +75,25 @@ fn val_1_a_setting_that_cannot_work_is_refused_with_key_value_and_rule() {
         ("name = \"a b\"", "node.toml:1:8: name: 'a b'", "letters"),
         ("grpc_listen = \"here\"", "node.toml:1:15: grpc_listen: 'here'", "ADDRESS:PORT"),
         ("grpc_listen = \"127.0.0.1:0\"", "node.toml:1:15: grpc_listen: '127.0.0.1:0'", "port 0"),
-        ("grpc_advertise = \"m1:7400\"", "node.toml:1:18: grpc_advertise: 'm1:7400'", "http://HOST:PORT"),
-        ("grpc_advertise = \"http://[::]:1\"", "node.toml:1:18: grpc_advertise: 'http://[::]:1'", "reach"),
-        ("grpc_listen = \"0.0.0.0:7400\"", "node.toml:1:15: grpc_advertise: 'http://0.0.0.0:7400'", "reach"),
+        ("grpc_advertise = \"m1:7400\"", "node.toml:1:18: grpc_advertise: 'm1:7400'", "https://HOST:PORT"),
+        (
+            "grpc_advertise = \"http://m1:7400\"",
+            "node.toml:1:18: grpc_advertise: 'http://m1:7400'",
+            "loopback only",
+        ),
+        (
+            "grpc_advertise = \"http://[::1]:74\"",
+            "node.toml:1:18: grpc_advertise: 'http://[::1]:74'",
+            "speaks TLS",
+        ),
+        ("tls_key = \"k\"\ntls_authority = \"a\"", "tls_certificate: is missing", "go together"),
+        (
+            "dev = true\ngrpc_advertise = \"https://m1:74\"",
+            "node.toml:2:18: grpc_advertise: 'https://m1:74'",
+            "http://",
+        ),
+        ("grpc_advertise = \"https://[::]:1\"", "node.toml:1:18: grpc_advertise: 'https://[::]:1'", "reach"),
+        ("grpc_listen = \"0.0.0.0:7400\"", "node.toml:1:15: grpc_advertise: 'https://0.0.0.0:7400'", "reach"),
         ("dns_advertise = \"0.0.0.0:53\"", "node.toml:1:17: dns_advertise: '0.0.0.0:53'", "reach"),
         ("dns_advertise = \"ns1\"", "node.toml:1:17: dns_advertise: 'ns1'", "HOST:PORT"),
         ("dns_listen = [\"[::]:53\"]", "node.toml:1:14: dns_advertise: '[::]:53'", "reach"),

@@ -21,7 +21,7 @@ use waymark_proto::peer::v1 as wire;
 use super::address::is_loopback;
 use super::base::Seat;
 use super::caller::Introduction;
-use super::connections::Peer;
+use super::connections::{Peer, reason};
 use super::forward::timed;
 use super::types::{Metrics, Node};
 use super::{Membership, MembershipError, ProposeError, convert};
@@ -43,7 +43,7 @@ pub(super) async fn admit(
     let late =
         |_| MembershipError::Refused("another member is being added; try again when that is done".into());
     let _turn = timeout_at(deadline, membership.admitting.lock()).await.map_err(late)?;
-    let address = with_scheme(address);
+    let address = with_scheme(address, membership.base.config.credentials.is_some());
     let found = describe(membership, seat, &address).await?;
     let (id, node) = place(seat, &found)?;
     if is_voter(&seat.metrics(), id) {
@@ -62,8 +62,9 @@ pub(super) async fn admit(
     Ok((id, node))
 }
 
-fn with_scheme(address: &str) -> String {
-    if address.contains("://") { address.to_owned() } else { format!("http://{address}") }
+fn with_scheme(address: &str, is_encrypted: bool) -> String {
+    let scheme = if is_encrypted { "https" } else { "http" };
+    if address.contains("://") { address.to_owned() } else { format!("{scheme}://{address}") }
 }
 
 async fn describe(
@@ -73,7 +74,7 @@ async fn describe(
 ) -> Result<Description, MembershipError> {
     let mut peer = stranger(membership, seat, 0, address)?;
     let unreachable = |status: Status| {
-        let reason = status.message().to_owned();
+        let reason = reason(&status);
         MembershipError::Unreachable(format!("there is no answer from a member at {address}: {reason}"))
     };
     let answer = peer.describe(timed(wire::DescribeRequest {}, ANSWER_TIMEOUT)).await.map_err(unreachable)?;
@@ -157,7 +158,7 @@ async fn join(membership: &Membership, seat: &Seat, id: u64, node: &Node) -> Res
         _ => MembershipError::Unreachable(format!(
             "the member does not answer at {}, the address it advertises: {}",
             node.grpc,
-            status.message()
+            reason(&status)
         )),
     };
     peer.join(timed(request, ANSWER_TIMEOUT)).await.map(drop).map_err(failed)

@@ -118,9 +118,9 @@ impl Base {
     /// An empty member.
     pub(super) fn new(config: MemberConfig, data_dir: DataDir, publisher: Publisher, reader: Reader) -> Self {
         Self {
+            connections: Connections::new(config.credentials.clone()),
             config,
             reader,
-            connections: Connections::default(),
             refusals: Refusals::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),

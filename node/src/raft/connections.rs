@@ -7,6 +7,7 @@ use std::time::Duration;
 use tonic::codegen::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use waymark_core::model::MemberUrl;
+use waymark_process::tls::{ConnectError, Connector, Credentials};
 use waymark_proto::peer::v1::peers_client::PeersClient;
 use waymark_proto::peer::v1::raft_client::RaftClient;
 
@@ -45,19 +46,25 @@ pub(super) enum Purpose {
 
 /// An address that is none.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("'{address}' is not an address of a member, as in http://192.0.2.1:7400: {reason}")]
+#[error("'{address}' is not an address of a member, as in https://192.0.2.1:7400: {reason}")]
 pub(super) struct BadAddress {
     address: String,
     reason: String,
 }
 
 /// The connections of one member. Clones share them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Connections {
+    /// With credentials it speaks TLS whatever an address says: what is stored cannot lead to plain text.
+    connector: Connector,
     channels: Arc<Mutex<HashMap<(String, Purpose), Channel>>>,
 }
 
 impl Connections {
+    pub(super) fn new(credentials: Option<Arc<Credentials>>) -> Self {
+        Self { connector: Connector::new(credentials), channels: Arc::default() }
+    }
+
     /// A client of the Raft service at `address`.
     pub(super) fn raft(
         &self,
@@ -83,7 +90,7 @@ impl Connections {
         if let Some(channel) = channels.get(&key) {
             return Ok(channel.clone());
         }
-        let channel = endpoint(address)?.connect_lazy();
+        let channel = endpoint(address)?.connect_with_connector_lazy(self.connector.clone());
         if channels.len() >= CONNECTIONS_MAX {
             channels.clear();
         }
@@ -98,12 +105,16 @@ fn endpoint(address: &str) -> Result<Endpoint, BadAddress> {
     let endpoint = Endpoint::from_shared(address.to_owned()).map_err(|error| bad(error.to_string()))?;
     Ok(endpoint
         .connect_timeout(CONNECT_TIMEOUT)
-        .tcp_nodelay(true)
         .http2_keep_alive_interval(KEEPALIVE_EVERY)
         .keep_alive_timeout(KEEPALIVE_TIMEOUT)
         .keep_alive_while_idle(true)
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW))
+}
+
+/// Why a call failed: the certificates' reason where it is one, which tonic's own words do not tell.
+pub(super) fn reason(status: &tonic::Status) -> String {
+    ConnectError::behind(status).map_or_else(|| status.message().to_owned(), ToString::to_string)
 }
 
 /// Is it certain that the request behind `status` never left this member?

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use waymark_core::state::View;
+use waymark_process::tls::Credentials;
 use waymark_proto::peer::v1::peers_server::PeersServer;
 use waymark_proto::peer::v1::raft_server::RaftServer;
 
@@ -31,7 +32,7 @@ pub struct MemberConfig {
     pub name: String,
     /// Where its data lies; created if need be.
     pub data_dir: PathBuf,
-    /// Where other members reach it, as in `http://192.0.2.1:7400`.
+    /// Where other members reach it, as in `https://192.0.2.1:7400`.
     pub grpc_advertise: String,
     /// Where it answers DNS, as in `192.0.2.1:53`; only shown.
     pub dns_advertise: String,
@@ -41,6 +42,8 @@ pub struct MemberConfig {
     pub timers: TimerProfile,
     /// When the log is cut.
     pub compaction: Compaction,
+    /// Who this member is to others; in plain text if there is nothing to tell by.
+    pub credentials: Option<Arc<Credentials>>,
 }
 
 impl MemberConfig {

@@ -20,7 +20,7 @@ use waymark_proto::peer::v1::append_entries_response::Kind;
 
 use super::acknowledged::Acknowledged;
 use super::caller::Introduction;
-use super::connections::{BadAddress, Connections, Purpose, RaftPeer};
+use super::connections::{BadAddress, Connections, Purpose, RaftPeer, reason};
 use super::convert;
 use super::narrator::Reach;
 use super::snapshot::SnapshotData;
@@ -86,7 +86,7 @@ impl PeerClient {
                 Ok(answer.into_inner())
             }
             Err(status) => {
-                attempt.failed(status.message());
+                attempt.failed(&reason(&status));
                 Err(Unreachable::new(&status))
             }
         }
@@ -187,7 +187,7 @@ impl PeerClient {
             Ok(Err(failure)) => failure,
             _ => status,
         };
-        tracing::warn!(member = self.target, error = cause.message(), "a snapshot could not be sent");
+        tracing::warn!(member = self.target, error = reason(&cause), "a snapshot could not be sent");
         Unreachable::new(&cause)
     }
 }

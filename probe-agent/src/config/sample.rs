@@ -13,7 +13,15 @@ region = "eu-central"
 
 # Where to find members. One is enough to begin with, all are better: the agent begins with one that its name gives, so that
 # many agents spread over the members, and moves on to the next one of the list, around, when its member fails.
+# https:// needs the three files below; http:// is for members on this machine that run with --dev.
 members = ["http://127.0.0.1:7400"]
+
+# Who this agent is to members, and whom it believes, all in PEM: its certificate, the certificate's private key, and the
+# certificates of the authorities that are trusted. `waymark pki issue DIR agent NAME --region REGION` makes them. They are read
+# again on HUP and when they change; while they do not fit together, those before serve.
+tls_certificate = ""
+tls_key = ""
+tls_authority = ""
 
 # true: probe loopback addresses too, as for a trial on one machine.
 allow_loopback = false

@@ -47,6 +47,9 @@ fn ops_2_the_printed_sample_is_the_defaults() {
         "canary",
         "log_level",
         "log_format",
+        "tls_certificate",
+        "tls_key",
+        "tls_authority",
         "allow",
         "deny",
     ] {
@@ -90,13 +93,15 @@ fn settings_that_cannot_work_are_refused() {
         ("region = \"a:b:c\"", "region", "'a:b:c'"),
         ("region = \"\"", "region", "is empty"),
         ("region = \"eu\"\nmembers = []", "members", "at least one"),
-        ("region = \"eu\"\nmembers = [\"127.0.0.1:7400\"]", "members", "http://HOST:PORT"),
-        ("region = \"eu\"\nmembers = [\"m1:7400\"]", "members", "http://HOST:PORT"),
-        ("region = \"eu\"\nmembers = [\"ftp://m1:7400\"]", "members", "does not begin with http://"),
+        ("region = \"eu\"\nmembers = [\"127.0.0.1:7400\"]", "members", "https://HOST:PORT"),
+        ("region = \"eu\"\nmembers = [\"m1:7400\"]", "members", "https://HOST:PORT"),
+        ("region = \"eu\"\nmembers = [\"ftp://m1:7400\"]", "members", "does not begin with https://"),
         ("region = \"eu\"\nmembers = [\"http://m1\"]", "members", "a host and a port"),
         ("region = \"eu\"\nmembers = [\"http://m1:0\"]", "members", "a host and a port"),
         ("region = \"eu\"\nmembers = [\"http://m1:7400/x\"]", "members", "a host and a port"),
         ("region = \"eu\"\nmembers = [\"https://m1:7400\"]", "members", "TLS"),
+        ("region = \"eu\"\nmembers = [\"http://m1:7400\"]", "members", "loopback only"),
+        ("region = \"eu\"\ntls_key = \"k\"\ntls_authority = \"a\"", "tls_certificate", "is missing"),
     ] {
         let error = refused(file);
         assert!(error.contains(&format!("{key}: ")) && error.contains(word), "{file}: {error}");

@@ -12,15 +12,18 @@ pub(crate) mod message;
 mod session;
 mod turns;
 
+use std::sync::Arc;
+
 use http::Uri;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use waymark_process::chance;
+use waymark_process::tls::Credentials;
 use waymark_proto::agent::v1::AgentMessage;
 
 use self::backoff::{Backoff, Ending};
-use self::session::Member;
+pub(crate) use self::session::Member;
 use crate::assignment::Update;
 use crate::sight::Sight;
 use crate::survey::Allowance;
@@ -65,15 +68,19 @@ pub(crate) struct Session {
 /// A session that held this long was a good one: the next failure is a first failure.
 const GOOD_SESSION: std::time::Duration = std::time::Duration::from_secs(5);
 
+/// The members at `urls`, who learn of this agent by `credentials` where TLS is spoken.
+pub(crate) fn members(urls: Vec<Uri>, credentials: Option<&Arc<Credentials>>) -> Vec<Member> {
+    urls.into_iter().map(|url| Member::new(url, credentials)).collect()
+}
+
 /// Keeps a stream open to one of `members`, in their order, until nobody takes the events any more.
 pub(crate) async fn run(
-    members: Vec<Uri>,
+    members: Vec<Member>,
     identity: Identity,
     allowance: Allowance,
     sight: watch::Receiver<Sight>,
     events: mpsc::Sender<Event>,
 ) {
-    let members: Vec<Member> = members.into_iter().map(Member::new).collect();
     let mut backoff = Backoff::new(members.len());
     for member in members.iter().cycle() {
         let (start, now) = (Instant::now(), *sight.borrow());
@@ -105,7 +112,7 @@ fn tell(member: &Member, end: &session::End, wait: std::time::Duration) {
             member,
             wait_ms,
             reason = end.reason,
-            "the cluster refuses this agent: check its name and region, and that the region is declared"
+            "the cluster refuses this agent: check its name, region and certificate, and that the region is declared"
         ),
         Ending::Superseded => tracing::error!(
             member,

@@ -1,6 +1,7 @@
 //! One stream to one member, from connecting to its end.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::Uri;
@@ -10,6 +11,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Status, Streaming};
+use waymark_process::tls::{ConnectError, Connector, Credentials};
 use waymark_proto::agent::v1::member_message::Kind;
 use waymark_proto::agent::v1::mesh_client::MeshClient;
 use waymark_proto::agent::v1::{AgentMessage, Assignment, MemberMessage, Welcome};
@@ -44,25 +46,29 @@ const CONNECTION_WINDOW: u32 = 4 * 1024 * 1024;
 
 /// A member, and how to reach it.
 #[derive(Clone, Debug)]
-pub(super) struct Member(Endpoint);
+pub(crate) struct Member {
+    endpoint: Endpoint,
+    connector: Connector,
+}
 
 impl Member {
-    pub(super) fn new(url: Uri) -> Self {
+    pub(super) fn new(url: Uri, credentials: Option<&Arc<Credentials>>) -> Self {
+        let is_encrypted = url.scheme_str() == Some("https");
+        let connector = Connector::new(credentials.filter(|_| is_encrypted).cloned());
         let endpoint = Endpoint::from(url)
             .connect_timeout(CONNECT_TIMEOUT)
-            .tcp_nodelay(true)
             .http2_keep_alive_interval(PING_INTERVAL)
             .keep_alive_timeout(PING_TIMEOUT)
             .keep_alive_while_idle(true)
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW);
-        Self(endpoint)
+        Self { endpoint, connector }
     }
 }
 
 impl fmt::Display for Member {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.uri().fmt(f)
+        self.endpoint.uri().fmt(f)
     }
 }
 
@@ -121,7 +127,11 @@ async fn open(
     member: &Member,
     queue: mpsc::Receiver<AgentMessage>,
 ) -> Result<(Streaming<MemberMessage>, Welcome), End> {
-    let channel = member.0.connect().await.map_err(|error| End::failed(chain(&error)))?;
+    let connected = member.endpoint.connect_with_connector(member.connector.clone()).await;
+    let channel = connected.map_err(|error| match ConnectError::behind(&error) {
+        Some(refusal) if refusal.is_refusal() => End { ending: Ending::Refused, reason: refusal.to_string() },
+        _ => End::failed(chain(&error)),
+    })?;
     let opening = timeout(OPENING_TIMEOUT, greet(channel, queue)).await;
     opening.map_err(|_| End::failed(format!("no welcome within {} s", OPENING_TIMEOUT.as_secs())))?
 }

@@ -42,7 +42,7 @@ fn ops_2_bad_settings_are_one_line() {
         (vec!["--config", path], 1, "agent.toml:2:1:"),
         (vec!["--config", "/nowhere.toml"], 1, "/nowhere.toml: "),
         (vec!["--check"], 1, "region: is missing"),
-        (vec!["--region", "eu", "--members", "m1:7400", "--check"], 1, "http://HOST:PORT"),
+        (vec!["--region", "eu", "--members", "m1:7400", "--check"], 1, "https://HOST:PORT"),
         (vec!["--region", "eu", "--log-level", "a=b=c", "--check"], 1, "log_level: "),
         (vec!["--region", "eu", "--resolver", "here", "--check"], 1, "--resolver: resolver: 'here' is not"),
     ] {

@@ -56,7 +56,7 @@ impl Agent {
         };
         let stop = CancellationToken::new();
         let canaries = canaries.iter().map(|text| Canary::parse(text).unwrap()).collect();
-        let settings = Settings { identity, members, probes_max, survey, canaries };
+        let settings = Settings { identity, members, credentials: None, probes_max, survey, canaries };
         let run = agent::run(settings, probe, stop.clone());
         Self { stop, task: tokio::spawn(async move { run.await.unwrap() }) }
     }

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use harness::Cluster;
+use harness::{Caller, Cluster};
 use tonic::Request;
 use waymark_proto::admin::v1::profiles_client::ProfilesClient;
 use waymark_proto::admin::v1::{CreateProfileRequest, Endpoint, Profile, Routing, WriteOptions};
@@ -80,10 +80,10 @@ pub(super) const NETWORKS: [&str; 2] = ["10.0.0.0/8", "172.16.0.0/12"];
 /// Has the cluster's only member serve `names` names of each kind.
 pub(super) fn create(cluster: &Cluster, names: u32) {
     cluster.cli().ok(&format!("zone create {ZONE} --ns ns1.{ZONE}=127.0.0.1"));
-    let url = cluster.members[0].url();
+    let caller = cluster.members[0].caller();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
     runtime.block_on(async {
-        let writers = (0..WRITERS).map(|writer| tokio::spawn(create_share(url.clone(), writer, names)));
+        let writers = (0..WRITERS).map(|writer| tokio::spawn(create_share(caller.clone(), writer, names)));
         for writer in writers.collect::<Vec<_>>() {
             writer.await.expect("a writer ends well");
         }
@@ -93,8 +93,8 @@ pub(super) fn create(cluster: &Cluster, names: u32) {
 /// Writers at one time: the log takes many writes with one flush.
 const WRITERS: u32 = 64;
 
-async fn create_share(url: String, writer: u32, names: u32) {
-    let mut profiles = ProfilesClient::connect(url).await.expect("the member takes connections");
+async fn create_share(caller: Caller, writer: u32, names: u32) {
+    let mut profiles = ProfilesClient::new(caller.connect().await.expect("the member takes connections"));
     for nth in (writer..names).step_by(WRITERS as usize) {
         for kind in Kind::NAMED {
             let profile = Some(profile(kind, nth));

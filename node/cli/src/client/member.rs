@@ -2,12 +2,14 @@
 
 use std::cell::RefCell;
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
 use tonic::Status;
 use tonic::transport::{Channel, Endpoint};
 use waymark_core::model::MemberUrl;
+use waymark_process::tls::{ConnectError, Connector, Credentials};
 
 use super::pursuit::Trouble;
 use crate::failure::Failure;
@@ -28,34 +30,47 @@ pub(super) struct Member {
     /// Its address as it was given.
     pub(super) url: String,
     address: Endpoint,
+    connector: Connector,
     channel: RefCell<Option<Channel>>,
 }
 
 impl Member {
-    pub(super) fn new(url: &str) -> Result<Self, Failure> {
+    /// The member at `url`, who is spoken to with `credentials` if the URL asks for TLS.
+    pub(super) fn new(url: &str, credentials: Option<&Arc<Credentials>>) -> Result<Self, Failure> {
         let wrong =
-            |why: &str| Failure::usage(format!("--endpoint '{url}' {why}, as in http://127.0.0.1:7400"));
-        MemberUrl::parse(url).map_err(|fault| wrong(&fault.to_string()))?;
+            |why: &str| Failure::usage(format!("--endpoint '{url}' {why}, as in https://127.0.0.1:7400"));
+        let parsed =
+            MemberUrl::parse(url).and_then(MemberUrl::safe).map_err(|fault| wrong(&fault.to_string()))?;
+        let credentials = credentials.filter(|_| parsed.is_encrypted()).cloned();
+        if parsed.is_encrypted() && credentials.is_none() {
+            let how = "asks for TLS, for which members must know who you are: give --certificate, --key and --authority, \
+                       or WAYMARK_CERTIFICATE, WAYMARK_KEY and WAYMARK_AUTHORITY";
+            return Err(Failure::usage(format!("--endpoint '{url}' {how}")));
+        }
         let address = Endpoint::from_shared(url.to_owned())
             .map_err(|error| wrong(&error.to_string()))?
-            .tcp_nodelay(true)
             .http2_keep_alive_interval(KEEPALIVE.0)
             .keep_alive_timeout(KEEPALIVE.1)
             .keep_alive_while_idle(true)
             .http2_max_header_list_size(HEADERS_MAX);
-        Ok(Self { url: url.to_owned(), address, channel: RefCell::new(None) })
+        let connector = Connector::new(credentials);
+        Ok(Self { url: url.to_owned(), address, connector, channel: RefCell::new(None) })
     }
 
     /// The connection, made if there is none, or why there is none within `limit`.
-    pub(super) async fn channel(&self, limit: Duration) -> Result<Channel, String> {
+    pub(super) async fn channel(&self, limit: Duration) -> Result<Channel, Trouble> {
         if let Some(channel) = self.channel.borrow().clone() {
             return Ok(channel);
         }
         let limit = limit.min(CONNECT_MAX);
-        let channel = timeout(limit, self.address.connect())
+        let connected = self.address.connect_with_connector(self.connector.clone());
+        let channel = timeout(limit, connected)
             .await
-            .map_err(|_| format!("no connection within {limit:.1?}"))?
-            .map_err(|error| deepest(&error))?;
+            .map_err(|_| Trouble::Unsent(format!("no connection within {limit:.1?}")))?
+            .map_err(|error| match ConnectError::behind(&error) {
+                Some(refusal) if refusal.is_refusal() => Trouble::Distrusted(refusal.to_string()),
+                _ => Trouble::Unsent(deepest(&error)),
+            })?;
         self.channel.replace(Some(channel.clone()));
         Ok(channel)
     }
@@ -80,7 +95,7 @@ pub(super) fn broken(status: &Status) -> Trouble {
 
 /// Nothing that was said to it was understood.
 pub(super) fn no_grpc() -> Trouble {
-    Trouble::Unsent("what listens there is no gRPC port of a member".to_owned())
+    Trouble::Unsent("what listens there is no gRPC port of a member, or one that wants https://".to_owned())
 }
 
 /// The innermost error: the outer ones only say that there is one.
@@ -98,11 +113,13 @@ mod tests {
 
     #[test]
     fn only_whole_http_addresses_are_taken() {
-        assert!(Member::new("http://127.0.0.1:7400").is_ok());
-        assert!(Member::new("http://[::1]:7400/").is_ok());
-        for url in ["", "127.0.0.1:7400", "https://a:1", "http://a:1/x", "ftp://a", "http://a:1?x"] {
-            let Err(failure) = Member::new(url) else { panic!("{url} was taken") };
-            assert!(failure.message.contains("http://127.0.0.1:7400"), "{}", failure.message);
+        assert!(Member::new("http://127.0.0.1:7400", None).is_ok());
+        assert!(Member::new("http://[::1]:7400/", None).is_ok());
+        for url in ["", "127.0.0.1:7400", "http://a:1", "http://a:1/x", "ftp://a", "http://a:1?x"] {
+            let Err(failure) = Member::new(url, None) else { panic!("{url} was taken") };
+            assert!(failure.message.contains("https://127.0.0.1:7400"), "{}", failure.message);
         }
+        let Err(failure) = Member::new("https://a:1", None) else { panic!("TLS needs an identity") };
+        assert!(failure.message.contains("--certificate"), "{}", failure.message);
     }
 }

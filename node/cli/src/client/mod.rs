@@ -7,11 +7,13 @@ mod stream;
 mod tests;
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use tonic::transport::Channel;
 use tonic::{Code, Request, Response, Status};
+use waymark_process::tls::Credentials;
 
 use crate::failure::Failure;
 use member::Member;
@@ -35,6 +37,7 @@ pub(crate) enum Kind {
 /// Members to talk to.
 pub(crate) struct Client {
     members: Vec<Member>,
+    credentials: Option<Arc<Credentials>>,
     timeout: Duration,
     /// The place of the member that answered last: it is asked first.
     first: Cell<usize>,
@@ -57,18 +60,30 @@ impl Attempt {
 }
 
 impl Client {
-    /// A client of the members at `urls`; each call ends within `timeout`. Nothing is connected yet.
-    pub(crate) fn new(urls: &[String], timeout: Duration) -> Result<Self, Failure> {
-        let members = urls.iter().map(|url| Member::new(url)).collect::<Result<Vec<_>, _>>()?;
+    /// A client of the members at `urls`, which are told who asks by `credentials`; each call ends within `timeout`.
+    /// Nothing is connected yet.
+    pub(crate) fn new(
+        urls: &[String],
+        credentials: Option<Arc<Credentials>>,
+        timeout: Duration,
+    ) -> Result<Self, Failure> {
+        let members = urls.iter().map(|url| Member::new(url, credentials.as_ref()));
+        let members = members.collect::<Result<Vec<_>, _>>()?;
         if members.is_empty() {
-            return Err(Failure::usage("no endpoint is given; write --endpoint http://ADDRESS:PORT"));
+            return Err(Failure::usage("no endpoint is given; write --endpoint https://ADDRESS:PORT"));
         }
-        Ok(Self { members, timeout, first: Cell::new(0) })
+        Ok(Self { members, credentials, timeout, first: Cell::new(0) })
+    }
+
+    /// The same, for the member at `url` alone.
+    pub(crate) fn at(&self, url: &str) -> Result<Self, Failure> {
+        Self::new(&[url.to_owned()], self.credentials.clone(), self.timeout)
     }
 
     /// The same with another bound on each call.
     pub(crate) fn within(&self, timeout: Duration) -> Self {
-        Self { members: self.members.clone(), timeout, first: self.first.clone() }
+        let (members, credentials) = (self.members.clone(), self.credentials.clone());
+        Self { members, credentials, timeout, first: self.first.clone() }
     }
 
     /// The URLs of the members, in order.
@@ -136,7 +151,7 @@ async fn ask<T>(
     call: &impl AsyncFn(Attempt) -> Result<Response<T>, Status>,
 ) -> Result<Response<T>, Trouble> {
     let started = Instant::now();
-    let channel = member.channel(limit).await.map_err(Trouble::Unsent)?;
+    let channel = member.channel(limit).await?;
     let limit = limit.saturating_sub(started.elapsed());
     match timeout(limit, call(Attempt { channel, limit })).await {
         Ok(Ok(response)) => Ok(response),

@@ -26,6 +26,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub(super) enum Trouble {
     /// The call never left.
     Unsent(String),
+    /// The call never left, as one side does not believe the other's certificate.
+    Distrusted(String),
     /// The member did nothing, and something may come of another try.
     NotNow(String),
     /// The call left, and nobody knows what became of it.
@@ -40,8 +42,8 @@ pub(super) struct Pursuit {
     timeout: Duration,
     deadline: Instant,
     members: usize,
-    /// The latest trouble with each member.
-    troubles: Vec<(String, String)>,
+    /// The latest trouble with each member, and whether that is one of certificates.
+    troubles: Vec<(String, String, bool)>,
     has_answered: bool,
     has_waited: bool,
     is_unknown: bool,
@@ -81,9 +83,10 @@ impl Pursuit {
         took: Duration,
         limit: Duration,
     ) -> Result<(), Failure> {
+        let is_distrust = matches!(trouble, Trouble::Distrusted(_));
         let reason = match trouble {
             Trouble::Refused(status) => return Err(status.into()),
-            Trouble::Unsent(reason) => reason,
+            Trouble::Unsent(reason) | Trouble::Distrusted(reason) => reason,
             Trouble::NotNow(reason) => {
                 self.has_answered = true;
                 self.has_waited |= took >= PATIENT.min(limit / 2);
@@ -94,11 +97,17 @@ impl Pursuit {
                 reason
             }
         };
-        match self.troubles.iter_mut().find(|(known, _)| known == url) {
-            Some((_, latest)) => *latest = reason,
-            None => self.troubles.push((url.to_owned(), reason)),
+        self.troubles.retain(|(known, ..)| known != url);
+        self.troubles.push((url.to_owned(), reason, is_distrust));
+        if !self.is_unknown && self.is_distrusted() {
+            return Err(self.give_up());
         }
         if self.is_unknown && self.kind == Kind::Once { Err(self.give_up()) } else { Ok(()) }
+    }
+
+    /// Is it certificates with every member? Another round would find the same ones.
+    fn is_distrusted(&self) -> bool {
+        self.troubles.len() >= self.members && self.troubles.iter().all(|(_, _, is_distrust)| *is_distrust)
     }
 
     /// Waits a moment before the next round.
@@ -111,16 +120,22 @@ impl Pursuit {
     /// | the call | exit | |
     /// |---|---|---|
     /// | a change that was sent and not answered | 9 | its outcome is unknown |
+    /// | else, no certificate is believed | 4 | not allowed |
     /// | else, a member answered | 7 | no leader |
     /// | else | 7 | no member |
     pub(super) fn give_up(&self) -> Failure {
         let troubles: Vec<String> =
-            self.troubles.iter().map(|(url, reason)| format!("{url}: {reason}")).collect();
+            self.troubles.iter().map(|(url, reason, _)| format!("{url}: {reason}")).collect();
+        let is_distrusted = self.is_distrusted();
         let troubles =
             if troubles.is_empty() { format!("after {:.1?}", self.timeout) } else { troubles.join(", ") };
         if self.is_unknown && self.kind != Kind::Read {
             let advice = "look whether the change was made before you repeat it";
             return Failure::new(Exit::TimedOut, format!("the outcome is unknown ({troubles}); {advice}"));
+        }
+        if is_distrusted {
+            let advice = "see 'waymark pki show' of --certificate and --authority";
+            return Failure::new(Exit::NotAllowed, format!("no connection ({troubles}); {advice}"));
         }
         if self.has_answered {
             let advice = "see 'waymark cluster status'";
@@ -179,6 +194,19 @@ mod tests {
         assert!(failure.message.contains("--endpoint"), "{}", failure.message);
         nobody.note("http://b", Trouble::NotNow("no leader is known".into()), MOMENT, ATTEMPT_MAX).unwrap();
         assert!(nobody.give_up().message.contains("no leader is known"));
+    }
+
+    /// SEC-1: certificates are looked at by a person, not tried again; while one member may yet be reached, it is.
+    #[test]
+    fn sec_1_refused_certificates_end_the_command_at_once() {
+        let mut pursuit = pursuit(Kind::Write);
+        pursuit.note("http://a", Trouble::Distrusted("expired".into()), MOMENT, ATTEMPT_MAX).unwrap();
+        pursuit.note("http://b", Trouble::Unsent("refused".into()), MOMENT, ATTEMPT_MAX).unwrap();
+        assert_eq!(pursuit.give_up().exit, Exit::Unreachable);
+        let failure =
+            pursuit.note("http://b", Trouble::Distrusted("foreign".into()), MOMENT, ATTEMPT_MAX).unwrap_err();
+        assert_eq!(failure.exit, Exit::NotAllowed);
+        assert!(failure.message.contains("expired") && failure.message.contains("foreign"));
     }
 
     #[test]

@@ -86,7 +86,7 @@ async fn set_region(urls: &[&str], timeout: Duration) -> Result<u64, Failure> {
         let request = at.request(&request);
         RegionsClient::new(at.channel).set_region(request).await
     };
-    Client::new(&urls, timeout)?.write(call).await.map(|response| response.revision)
+    Client::new(&urls, None, timeout)?.write(call).await.map(|response| response.revision)
 }
 
 #[tokio::test]

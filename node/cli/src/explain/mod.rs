@@ -71,7 +71,7 @@ async fn client_of(wanted: &str, session: &Session) -> Result<Client, Failure> {
         member.name.eq_ignore_ascii_case(wanted) || member.id.to_string() == wanted
     };
     match members.iter().find(|member| is_wanted(member)) {
-        Some(member) => Client::new(std::slice::from_ref(&member.grpc), session.client.timeout()),
+        Some(member) => session.client.at(&member.grpc),
         None => {
             let known: Vec<_> = members.iter().map(|member| member.name.as_str()).collect();
             let message = format!("there is no member '{wanted}'; members are {}", known.join(", "));

@@ -1,4 +1,4 @@
-//! Where a member is reached: `http://HOST:PORT`, in every setting, flag and message (CLU-1).
+//! Where a member is reached: `https://HOST:PORT`, in every setting, flag and message; `http://` on loopback (CLU-1, SEC-1).
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -9,6 +9,7 @@ use super::Name;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberUrl {
     text: String,
+    is_encrypted: bool,
     /// The host's address; none for a name.
     address: Option<IpAddr>,
 }
@@ -16,32 +17,56 @@ pub struct MemberUrl {
 /// Why a text is no member's URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemberUrlFault {
-    /// TLS was asked for.
-    #[error("asks for TLS, which is not there yet; write http://HOST:PORT")]
-    Tls,
     /// Neither of the schemes there are.
-    #[error("does not begin with http://; write http://HOST:PORT")]
+    #[error("does not begin with https://; write https://HOST:PORT")]
     Scheme,
     /// A path, a query, a user, no host or no port.
-    #[error("is not a host and a port alone; write http://HOST:PORT")]
+    #[error("is not a host and a port alone; write https://HOST:PORT")]
     NotBare,
+    /// Everybody on the way could read and change it (SEC-1).
+    #[error("asks for plain text, which is for loopback only; write https://HOST:PORT")]
+    Plain,
 }
 
 impl MemberUrl {
     /// Reads a URL; one slash behind the port is taken.
     pub fn parse(text: &str) -> Result<Self, MemberUrlFault> {
         let (scheme, rest) = text.split_once("://").ok_or(MemberUrlFault::Scheme)?;
-        match scheme.to_ascii_lowercase().as_str() {
-            "http" => {}
-            "https" => return Err(MemberUrlFault::Tls),
+        let is_encrypted = match scheme.to_ascii_lowercase().as_str() {
+            "http" => false,
+            "https" => true,
             _ => return Err(MemberUrlFault::Scheme),
-        }
+        };
         let (host, port) =
             rest.strip_suffix('/').unwrap_or(rest).rsplit_once(':').ok_or(MemberUrlFault::NotBare)?;
         if !port.bytes().all(|byte| byte.is_ascii_digit()) || port.parse::<u16>().unwrap_or(0) == 0 {
             return Err(MemberUrlFault::NotBare);
         }
-        Ok(Self { text: text.to_owned(), address: read_host(host)? })
+        Ok(Self { text: text.to_owned(), is_encrypted, address: read_host(host)? })
+    }
+
+    /// Where a listener at `address` is reached; a zone index means nothing on another machine.
+    pub fn of(address: SocketAddr, is_encrypted: bool) -> Self {
+        let place = SocketAddr::new(address.ip(), address.port());
+        let scheme = if is_encrypted { "https" } else { "http" };
+        Self { text: format!("{scheme}://{place}"), is_encrypted, address: Some(address.ip()) }
+    }
+
+    /// The URL, if one may speak to it as it says: plain text stays on this machine (SEC-1).
+    ///
+    /// # Errors
+    /// It asks for plain text elsewhere.
+    pub fn safe(self) -> Result<Self, MemberUrlFault> {
+        let is_here = match self.address {
+            Some(address) => address.to_canonical().is_loopback(),
+            None => self.text.to_ascii_lowercase().starts_with("http://localhost:"),
+        };
+        if self.is_encrypted || is_here { Ok(self) } else { Err(MemberUrlFault::Plain) }
+    }
+
+    /// Does it ask for TLS?
+    pub fn is_encrypted(&self) -> bool {
+        self.is_encrypted
     }
 
     /// The URL as it was given.
@@ -68,14 +93,6 @@ fn read_host(host: &str) -> Result<Option<IpAddr>, MemberUrlFault> {
     if name == Name::root() { Err(MemberUrlFault::NotBare) } else { Ok(None) }
 }
 
-impl From<SocketAddr> for MemberUrl {
-    /// Where a listener at `address` is reached; a zone index means nothing on another machine.
-    fn from(address: SocketAddr) -> Self {
-        let place = SocketAddr::new(address.ip(), address.port());
-        Self { text: format!("http://{place}"), address: Some(address.ip()) }
-    }
-}
-
 impl fmt::Display for MemberUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.text)
@@ -94,6 +111,7 @@ mod tests {
             "HTTP://m2.example:7400",
             "http://localhost:1",
             "http://my_host:7400",
+            "https://m2.example:7400",
         ] {
             assert_eq!(MemberUrl::parse(good).map(|url| url.to_string()), Ok(good.to_owned()));
         }
@@ -102,7 +120,7 @@ mod tests {
             ("m2:7400", MemberUrlFault::Scheme),
             ("192.0.2.12:7400", MemberUrlFault::Scheme),
             ("ftp://m2:1", MemberUrlFault::Scheme),
-            ("https://m2:7400", MemberUrlFault::Tls),
+            ("https://m2", MemberUrlFault::NotBare),
             ("http://m2", MemberUrlFault::NotBare),
             ("http://:7400", MemberUrlFault::NotBare),
             ("http://m2:0", MemberUrlFault::NotBare),
@@ -117,6 +135,29 @@ mod tests {
         ] {
             assert_eq!(MemberUrl::parse(text), Err(fault), "{text}");
         }
+    }
+
+    #[test]
+    fn sec_1_plain_text_stays_on_this_machine() {
+        for text in [
+            "http://127.0.0.1:1",
+            "http://127.9.9.9:1",
+            "http://[::1]:1",
+            "HTTP://LocalHost:1",
+            "https://m2:1",
+        ] {
+            assert!(MemberUrl::parse(text).unwrap().safe().is_ok(), "{text}");
+        }
+        for text in
+            ["http://192.0.2.1:1", "http://m2.example:1", "http://localhost.example:1", "http://0.0.0.0:1"]
+        {
+            assert_eq!(MemberUrl::parse(text).unwrap().safe(), Err(MemberUrlFault::Plain), "{text}");
+        }
+        let here = |is_encrypted| MemberUrl::of(([127, 0, 0, 1], 7400).into(), is_encrypted);
+        assert_eq!(
+            [here(true).as_str(), here(false).as_str()],
+            ["https://127.0.0.1:7400", "http://127.0.0.1:7400"]
+        );
     }
 
     #[test]

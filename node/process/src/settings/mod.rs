@@ -7,7 +7,7 @@ mod reader;
 
 pub use fault::{Fault, Faults};
 pub use read::{
-    duration, host_and_port, listen, log_level, machine_name, member_url, network, place_name, resolver,
-    text, word,
+    credentials, duration, host_and_port, listen, log_level, machine_name, member_url, network, place_name,
+    resolver, text, word,
 };
 pub use reader::Reader;

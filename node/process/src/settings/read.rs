@@ -1,6 +1,7 @@
 //! Readers of single values that several programs share. Each says in its error what was given and what is wanted.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -10,6 +11,7 @@ use waymark_core::model::{MemberUrl, Violations, nearest, quote, validate_place_
 use super::Reader;
 use crate::duration;
 use crate::logging::LogLevel;
+use crate::tls::CredentialFiles;
 
 /// A name of a region, an agent or a member (OBJ-9).
 pub fn place_name(text: &str) -> Result<String, String> {
@@ -21,9 +23,27 @@ pub fn place_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// The URL of a member.
+/// The URL of a member; plain text is for loopback only.
 pub fn member_url(text: &str) -> Result<MemberUrl, String> {
-    MemberUrl::parse(text).map_err(|fault| format!("{} {fault}", quote(text)))
+    MemberUrl::parse(text).and_then(MemberUrl::safe).map_err(|fault| format!("{} {fault}", quote(text)))
+}
+
+/// The files of a process's identity (SEC-1), if they are given: all three or none. The flags come in the order of the keys.
+pub fn credentials(given: &mut Reader, flags: [&Option<PathBuf>; 3]) -> Option<CredentialFiles> {
+    const KEYS: [&str; 3] = ["tls_certificate", "tls_key", "tls_authority"];
+    // A path need not be text, so a flag's is taken as it is.
+    let paths = [0, 1, 2].map(|at| {
+        let in_file = given.value(KEYS[at], None, text).map(PathBuf::from);
+        flags[at].clone().or(in_file).filter(|path| !path.as_os_str().is_empty())
+    });
+    if let [Some(certificate), Some(key), Some(authority)] = paths {
+        return Some(CredentialFiles { keys: KEYS, certificate, key, authority });
+    }
+    let is_any = paths.iter().any(Option::is_some);
+    for (key, _) in KEYS.into_iter().zip(&paths).filter(|(_, path)| is_any && path.is_none()) {
+        given.refuse(key, format!("is missing: {}, {} and {} go together", KEYS[0], KEYS[1], KEYS[2]));
+    }
+    None
 }
 
 /// A network, as in `10.0.0.0/8`.

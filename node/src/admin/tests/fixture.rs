@@ -57,7 +57,11 @@ impl Fixture {
         let routes = with_handles(handles, stopping.clone()).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
-        tokio::spawn(Server::builder().add_routes(routes).serve_with_incoming(acceptor::incoming(listener)));
+        tokio::spawn(Server::builder().add_routes(routes).serve_with_incoming(acceptor::incoming(
+            listener,
+            None,
+            CancellationToken::new(),
+        )));
         let address = Address::from_shared(format!("http://{address}")).expect("an address is a URL");
         let channel = address.connect().await.expect("the listener is bound");
         Self { double, channel, stopping }

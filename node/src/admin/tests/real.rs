@@ -38,6 +38,7 @@ impl Real {
             http_advertise: "http://127.0.0.1:7401".into(),
             timers: TimerProfile::Local,
             compaction: Compaction::default(),
+            credentials: None,
         };
         let Started {
             proposer,
@@ -56,7 +57,10 @@ impl Real {
         let router =
             Server::builder().add_routes(operators).add_service(raft_service).add_service(peer_service);
         let stop = stopping.clone().cancelled_owned();
-        tokio::spawn(router.serve_with_incoming_shutdown(acceptor::incoming(listener), stop));
+        tokio::spawn(router.serve_with_incoming_shutdown(
+            acceptor::incoming(listener, None, CancellationToken::new()),
+            stop,
+        ));
         let channel = Endpoint::from_shared(address.clone()).unwrap().connect().await.unwrap();
         Self { address, channel, stopping, stopper }
     }

@@ -243,7 +243,11 @@ impl Door {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let router = tonic::transport::Server::builder().add_service(ingest.service());
-        tokio::spawn(router.serve_with_incoming(acceptor::incoming(listener)));
+        tokio::spawn(router.serve_with_incoming(acceptor::incoming(
+            listener,
+            None,
+            CancellationToken::new(),
+        )));
         Self { ingest, address, shutdown }
     }
 }

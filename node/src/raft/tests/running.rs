@@ -57,6 +57,7 @@ impl Running {
             http_advertise: "http://127.0.0.1:7401".into(),
             timers: TimerProfile::Local,
             compaction,
+            credentials: None,
         };
         Self::serve(config, listener).await.unwrap()
     }
