@@ -11,6 +11,7 @@ pub mod flatten;
 pub mod geo;
 pub mod ingest;
 pub mod measurements;
+mod policy;
 pub mod publication;
 pub mod raft;
 pub mod record_text;
@@ -253,8 +254,7 @@ async fn serve_grpc(
         started.proposer.clone(),
         started.leases.clone(),
         identity,
-        // Nobody is authenticated yet: an agent is who it says it is. Certificates will be asked for here.
-        Box::new(|_, _, _| Ok(())),
+        Box::new(|extensions, agent, region| policy::admit_agent(extensions.get(), agent, region)),
         timers,
         shutdown.clone(),
     )
@@ -280,7 +280,7 @@ async fn serve_grpc(
         .http2_keepalive_interval(Some(KEEPALIVE.0))
         .http2_keepalive_timeout(Some(KEEPALIVE.1))
         .max_concurrent_streams(STREAMS_PER_CONNECTION_MAX)
-        .add_routes(routes)
+        .add_routes(policy::guarded(routes))
         .serve_with_incoming_shutdown(connections, shutdown.clone().cancelled_owned());
     tokio::spawn(async move {
         if let Err(error) = server.await {

@@ -69,5 +69,7 @@ pub mod storage {
     }
 }
 
+include!(concat!(env!("OUT_DIR"), "/methods.rs"));
+
 /// Descriptors of every message and service, for server reflection.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));

@@ -5,6 +5,7 @@ mod history;
 mod manual;
 mod options;
 mod overrides;
+mod pki;
 mod records;
 mod routing;
 mod terminal;

@@ -5,7 +5,7 @@ use harness::eventually::claim;
 use harness::{Agent, Member, eventually};
 
 /// The lines of `page` that stand in a block of shell commands and begin with `waymark `.
-fn commands(page: &str) -> Vec<String> {
+pub(crate) fn commands(page: &str) -> Vec<String> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(page);
     let text = std::fs::read_to_string(path).expect("the page is there");
     let blocks = text.split("```").skip(1).step_by(2);

@@ -60,8 +60,10 @@ fn sta_13_an_override_is_seen_wherever_its_endpoint_is() {
     let cli = cluster.cli();
     cli.ok("endpoint drain web/eu-1 --for 30m --reason 'a move'");
     cli.ok("endpoint force-up web/us-1 --reason 'probes are wrong'");
-    let (drained, forced) =
-        ("drained by operator until 2", "forced up by operator until it is lifted: probes are wrong");
+    let (drained, forced) = (
+        "drained by operator/tester until 2",
+        "forced up by operator/tester until it is lifted: probes are wrong",
+    );
     for command in ["status web", "endpoint list web", "explain web.waymark.test"] {
         let told = cli.ok(command);
         assert!(
@@ -78,10 +80,11 @@ fn sta_13_an_override_is_seen_wherever_its_endpoint_is() {
     assert!(explained.contains("us-1 is in: Online, forced by an operator"), "{explained}");
     let events = cli.ok("events web");
     assert!(
-        events.contains("stays CheckingEndpoint") && events.contains("drained by operator: a move (until 2"),
+        events.contains("stays CheckingEndpoint")
+            && events.contains("drained by operator/tester: a move (until 2"),
         "{events}"
     );
-    assert!(events.contains("forced up by operator: probes are wrong"), "{events}");
+    assert!(events.contains("forced up by operator/tester: probes are wrong"), "{events}");
 
     let status = cli.json("status web");
     let endpoints = &status["profiles"][0]["endpoints"];
@@ -89,7 +92,7 @@ fn sta_13_an_override_is_seen_wherever_its_endpoint_is() {
     assert!(endpoints[0]["override"]["until"].is_string() && endpoints[2]["override"]["until"].is_null());
     assert!(endpoints[1]["override"].is_null());
     assert_eq!(cli.json("endpoint show web us-1")["status"]["override"]["reason"], "probes are wrong");
-    assert_eq!(cli.json("endpoint list web")["endpoints"][0]["override"]["author"], "operator");
+    assert_eq!(cli.json("endpoint list web")["endpoints"][0]["override"]["author"], "operator/tester");
     assert_eq!(
         cli.json("explain web.waymark.test")["profiles"][0]["endpoints"][0]["override"]["kind"],
         "drain"

@@ -17,13 +17,12 @@ const DOWN_MAX: Duration = Duration::from_secs(90);
 #[test]
 fn prb_14_a_blind_agent_takes_no_endpoint_down() {
     let mut scene = Scene::new(&[], 2);
-    let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let address = SocketAddr::from(([127, 0, 0, 1], ports::free()));
     let mut canary = FakeEndpoint::http(address);
     let urls: Vec<String> = scene.cluster.members.iter().map(|member| member.url()).collect();
     scene.cluster.cli().ok("region set r1 --at 50,8 --wait all");
     let flags = vec!["--canary".to_owned(), format!("http://{address}/")];
-    let mut agent = Agent::start_with("eye", "r1", &urls, directory.path(), flags);
+    let mut agent = Agent::start_with("eye", "r1", &urls, scene.cluster.directory(), flags);
     let settings = "--routing priority --interval 5s --timeout 1s --tolerated-failures 5 --ttl 5";
     scene.profile("web", settings, |at| format!("--priority {}", at + 1));
     scene.becomes("web", "e1", "Online");

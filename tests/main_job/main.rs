@@ -11,6 +11,7 @@ mod leader;
 mod overrides;
 mod quiet_log;
 mod scene;
+mod security;
 mod soak;
 mod stale;
 mod weights;

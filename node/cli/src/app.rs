@@ -11,7 +11,7 @@ use waymark_core::model::{Violation, nearest, quote};
 
 use crate::failure::{Exit, Failure};
 use crate::flags::field_of;
-use crate::grammar::{self, Cli, DEADLINE_VALUE, Noun};
+use crate::grammar::{self, Cli, DEADLINE_VALUE, Globals, Noun};
 use crate::output::{Format, error};
 use crate::session::Session;
 use crate::{
@@ -111,12 +111,11 @@ fn perform(matches: &ArgMatches) -> Result<String, Failure> {
     if let Noun::Completion { shell } = &cli.noun {
         return Ok(completion(*shell));
     }
-    let credentials = match cli.noun {
-        // They need nobody, and make what the flags may name already.
-        Noun::Pki(_) | Noun::Version { .. } => None,
-        _ => identity::credentials(&cli.globals)?,
-    };
-    let session = Session::new(&cli.globals, grammar::deadline(matches), credentials)?;
+    // They need nobody, and make what the flags may name already.
+    let is_local = matches!(cli.noun, Noun::Pki(_) | Noun::Version { .. });
+    let globals = if is_local { Globals { endpoint: Vec::new(), ..cli.globals } } else { cli.globals };
+    let credentials = if is_local { None } else { identity::credentials(&globals)? };
+    let session = Session::new(&globals, grammar::deadline(matches), credentials)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

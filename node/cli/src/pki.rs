@@ -57,7 +57,8 @@ waymark pki revoke pki 6fd45a22b31f0e7719fa12c0a1b2c3d4")]
         /// The authority's directory.
         dir: PathBuf,
         /// The certificate's file, or its serial number.
-        certificate: String,
+        #[arg(value_name = "FILE|SERIAL")]
+        which: String,
     },
     /// Show what is in a file of certificates.
     #[command(
@@ -98,7 +99,7 @@ pub(crate) fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
             let issued = authority.issue(role, lasts, &into.unwrap_or(dir.clone())).map_err(failure)?;
             Ok(session.show(&ShownIssue::new(issued, &dir.join(AUTHORITY))))
         }
-        Verb::Revoke { dir, certificate } => revoke(&dir, &certificate, session),
+        Verb::Revoke { dir, which } => revoke(&dir, &which, session),
         Verb::Show { file } => {
             let (certificates, revoked) = read(&file)?;
             Ok(session

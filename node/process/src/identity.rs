@@ -249,7 +249,7 @@ mod tests {
             ("spiffe://e/member/m1/x", "parts"),
             ("spiffe://e/agent/a1", "region"),
             ("spiffe://e/member/", "is empty"),
-            ("spiffe://e/root/m1", "'root' is no role"),
+            ("spiffe://e/boss/m1", "'boss' is no role"),
             ("spiffe://e/agent/aws:eu/a1", "':' is written '.'"),
             ("spiffe://e/member/m%31", "m%31"),
         ] {

@@ -22,11 +22,11 @@ pub struct Peer {
 
 impl Peer {
     /// In plain text on loopback nobody proves who they are.
-    pub(super) fn unknown() -> Self {
+    pub(crate) fn unknown() -> Self {
         Self { identity: None, is_crowded: false }
     }
 
-    pub(super) fn known(identity: Identity, is_crowded: bool) -> Self {
+    pub(crate) fn known(identity: Identity, is_crowded: bool) -> Self {
         Self { identity: Some(Arc::new(identity)), is_crowded }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tokio_stream::StreamExt;
@@ -41,6 +41,41 @@ fn credentials(word: &str, authority: &Authority, dir: &std::path::Path) -> Arc<
     Credentials::open(files).unwrap()
 }
 
+/// Beyond its share an identity is told so, beyond that it is hung up on; others are not concerned.
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_6_connections_of_one_identity_are_limited() {
+    waymark_process::descriptors::raise(4_096);
+    let dir = tempfile::tempdir().unwrap();
+    let authority = Authority::create(dir.path(), "x").unwrap();
+    let member = credentials("member", &authority, dir.path());
+    let (operator, viewer) =
+        (credentials("operator", &authority, dir.path()), credentials("viewer", &authority, dir.path()));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut connections = incoming(listener, Some(member), CancellationToken::new());
+    let (sender, mut crowded) = tokio::sync::mpsc::channel(1);
+    tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Some(Ok(mut accepted)) = connections.next().await {
+            accepted.write_all(b"x").await.unwrap();
+            sender.send(accepted.connect_info().is_crowded()).await.unwrap();
+            held.push(accepted);
+        }
+    });
+    let call = |credentials: &Arc<Credentials>| {
+        let uri = format!("https://{address}").parse().unwrap();
+        tower_service::Service::call(&mut Connector::new(Some(credentials.clone())), uri)
+    };
+    let mut held = Vec::new();
+    for number in 1..=IDENTITY_CONNECTIONS_MAX + IDENTITY_REFUSALS_MAX {
+        held.push(call(&operator).await.unwrap());
+        assert_eq!(crowded.recv().await, Some(number > IDENTITY_CONNECTIONS_MAX), "connection {number}");
+    }
+    assert!(call(&operator).await.is_err());
+    assert!(call(&viewer).await.is_ok());
+    assert_eq!(crowded.recv().await, Some(false));
+}
+
 /// Whoever begins handshakes and stops holds up neither others nor itself for longer than a handshake may take.
 #[tokio::test(flavor = "multi_thread")]
 async fn sec_6_silent_callers_keep_nobody_out() {
@@ -65,7 +100,7 @@ async fn sec_6_silent_callers_keep_nobody_out() {
         let ended = async { while matches!(stream.read(&mut [0; 64]).await, Ok(1..)) {} };
         timeout(SOON, ended).await.unwrap();
     }
-    let call = async {
+    let call = async move {
         let uri = format!("https://{address}").parse().unwrap();
         tower_service::Service::call(&mut Connector::new(Some(operator)), uri).await
     };

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use tonic::Request;
 use tonic::metadata::MetadataMap;
+use waymark_process::identity::Role;
+use waymark_proto::admin::v1::{Endpoint, Header, Profile};
 
+use crate::acceptor::Peer;
 use crate::raft::Proposer;
 
 /// Whoever made a call.
@@ -16,14 +19,52 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// The caller of `request`. Calls come in plain text on loopback only, so whoever reaches the port is the operator.
+    /// The caller of `request`. In plain text, on loopback, whoever reaches the port is the operator.
     pub(super) fn of<T>(request: &Request<T>) -> Self {
-        Self { author: "operator".to_owned(), patience: patience(request.metadata()) }
+        let author = role_of(request).map_or_else(|| "operator".to_owned(), ToString::to_string);
+        Self { author, patience: patience(request.metadata()) }
     }
 
     /// The name that stands in commands and events.
     pub(super) fn into_author(self) -> String {
         self.author
+    }
+}
+
+fn role_of<T>(request: &Request<T>) -> Option<&Role> {
+    request.extensions().get::<Peer>().and_then(Peer::identity).map(|identity| &identity.role)
+}
+
+/// What stands in the place of what a reader may not see.
+const HIDDEN: &str = "***";
+
+/// What whoever made a request may see: viewers see no header values, which may be secrets (SEC-2).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Eyes {
+    sees_secrets: bool,
+}
+
+impl Eyes {
+    /// Those of the caller of `request`.
+    pub(super) fn of<T>(request: &Request<T>) -> Self {
+        Self { sees_secrets: role_of(request).is_none_or(|role| matches!(role, Role::Operator { .. })) }
+    }
+
+    /// The profile as they see it.
+    pub(super) fn profile(self, mut profile: Profile) -> Profile {
+        profile.endpoints = profile.endpoints.into_iter().map(|endpoint| self.endpoint(endpoint)).collect();
+        self.hide(profile.monitor.iter_mut().flat_map(|monitor| &mut monitor.headers));
+        profile
+    }
+
+    /// The endpoint as they see it.
+    pub(super) fn endpoint(self, mut endpoint: Endpoint) -> Endpoint {
+        self.hide(endpoint.headers.iter_mut());
+        endpoint
+    }
+
+    fn hide<'a>(self, headers: impl Iterator<Item = &'a mut Header>) {
+        headers.filter(|_| !self.sees_secrets).for_each(|header| header.value = HIDDEN.to_owned());
     }
 }
 

@@ -9,7 +9,7 @@ use waymark_proto::admin::v1::{
     UpdateEndpointRequest, WriteResponse, endpoints_server,
 };
 
-use super::caller::Caller;
+use super::caller::{Caller, Eyes};
 use super::fault;
 use super::handles::{Handles, Marks, named, required};
 use super::profiles::profile_of;
@@ -44,6 +44,7 @@ impl endpoints_server::Endpoints for EndpointsService {
     }
 
     async fn get_endpoint(&self, request: Request<EndpointRequest>) -> Result<Response<Endpoint>, Status> {
+        let eyes = Eyes::of(&request);
         let EndpointRequest { profile, name, read } = request.into_inner();
         let mut violations = Violations::new();
         named(&profile, "profile", &mut violations);
@@ -52,7 +53,7 @@ impl endpoints_server::Endpoints for EndpointsService {
         let view = self.handles.view(read).await?;
         let profile = profile_of(&view.state, &profile)?;
         match profile.endpoint(&Caseless::new(&name)) {
-            Some((_, endpoint)) => Ok(Response::new(endpoint.into())),
+            Some((_, endpoint)) => Ok(Response::new(eyes.endpoint(endpoint.into()))),
             None => {
                 let names = profile.endpoints.iter().map(|endpoint| endpoint.name.as_str());
                 let within = |name: &str| format!("{}/{}", profile.name, shorten(name));
@@ -67,12 +68,14 @@ impl endpoints_server::Endpoints for EndpointsService {
         &self,
         request: Request<GetRequest>,
     ) -> Result<Response<ListEndpointsResponse>, Status> {
+        let eyes = Eyes::of(&request);
         let GetRequest { name, read } = request.into_inner();
         let mut violations = Violations::new();
         named(&name, "name", &mut violations);
         fault::refuse_if_any(violations)?;
         let view = self.handles.view(read).await?;
-        let endpoints = profile_of(&view.state, &name)?.endpoints.iter().map(Into::into).collect();
+        let endpoints = profile_of(&view.state, &name)?.endpoints.iter();
+        let endpoints = endpoints.map(|endpoint| eyes.endpoint(endpoint.into())).collect();
         Ok(Response::new(ListEndpointsResponse { endpoints }))
     }
 

@@ -10,7 +10,7 @@ use waymark_proto::admin::v1::{
     UpdateProfileRequest, WriteResponse, profiles_server,
 };
 
-use super::caller::Caller;
+use super::caller::{Caller, Eyes};
 use super::handles::{Handles, Marks, named, required};
 use super::wish::Wish;
 use super::{fault, page};
@@ -42,25 +42,27 @@ impl profiles_server::Profiles for ProfilesService {
     }
 
     async fn get_profile(&self, request: Request<GetRequest>) -> Result<Response<Profile>, Status> {
+        let eyes = Eyes::of(&request);
         let GetRequest { name, read } = request.into_inner();
         let mut violations = Violations::new();
         named(&name, "name", &mut violations);
         fault::refuse_if_any(violations)?;
         let view = self.handles.view(read).await?;
-        Ok(Response::new(profile_of(&view.state, &name)?.into()))
+        Ok(Response::new(eyes.profile(profile_of(&view.state, &name)?.into())))
     }
 
     async fn list_profiles(
         &self,
         request: Request<ListRequest>,
     ) -> Result<Response<ListProfilesResponse>, Status> {
+        let eyes = Eyes::of(&request);
         let ListRequest { page, read } = request.into_inner();
         let mut violations = Violations::new();
         let wanted = page::wanted(page, page::is_name, &mut violations);
         fault::refuse_if_any(violations)?;
         let view = self.handles.view(read).await?;
         let objects = profiles_behind(&view.state, wanted.behind.as_deref());
-        let objects = objects.map(|profile| (profile.name.to_string(), profile.into()));
+        let objects = objects.map(|profile| (profile.name.to_string(), eyes.profile(profile.into())));
         let (profiles, next_page_token) = page::cut(objects, wanted.size);
         Ok(Response::new(ListProfilesResponse { profiles, next_page_token }))
     }

@@ -76,22 +76,6 @@ fn val_1_a_setting_that_cannot_work_is_refused_with_key_value_and_rule() {
         ("grpc_listen = \"here\"", "node.toml:1:15: grpc_listen: 'here'", "ADDRESS:PORT"),
         ("grpc_listen = \"127.0.0.1:0\"", "node.toml:1:15: grpc_listen: '127.0.0.1:0'", "port 0"),
         ("grpc_advertise = \"m1:7400\"", "node.toml:1:18: grpc_advertise: 'm1:7400'", "https://HOST:PORT"),
-        (
-            "grpc_advertise = \"http://m1:7400\"",
-            "node.toml:1:18: grpc_advertise: 'http://m1:7400'",
-            "loopback only",
-        ),
-        (
-            "grpc_advertise = \"http://[::1]:74\"",
-            "node.toml:1:18: grpc_advertise: 'http://[::1]:74'",
-            "speaks TLS",
-        ),
-        ("tls_key = \"k\"\ntls_authority = \"a\"", "tls_certificate: is missing", "go together"),
-        (
-            "dev = true\ngrpc_advertise = \"https://m1:74\"",
-            "node.toml:2:18: grpc_advertise: 'https://m1:74'",
-            "http://",
-        ),
         ("grpc_advertise = \"https://[::]:1\"", "node.toml:1:18: grpc_advertise: 'https://[::]:1'", "reach"),
         ("grpc_listen = \"0.0.0.0:7400\"", "node.toml:1:15: grpc_advertise: 'https://0.0.0.0:7400'", "reach"),
         ("dns_advertise = \"0.0.0.0:53\"", "node.toml:1:17: dns_advertise: '0.0.0.0:53'", "reach"),
@@ -145,9 +129,40 @@ fn val_1_a_setting_that_cannot_work_is_refused_with_key_value_and_rule() {
             "loopback",
         ),
     ] {
-        let error = refused(file);
-        assert!(error.contains(place) && error.contains(words), "{file}: {error}");
-        assert_eq!(error.lines().count(), 1, "{file}: {error}");
+        assert_refused(file, place, words);
+    }
+}
+
+/// It is one line that begins with the file's place.
+#[track_caller]
+fn assert_refused(file: &str, place: &str, words: &str) {
+    let error = refused(file);
+    assert!(error.contains(place) && error.contains(words), "{file}: {error}");
+    assert_eq!(error.lines().count(), 1, "{file}: {error}");
+}
+
+/// SEC-1: what a member speaks follows from its identity, and what it announces must fit.
+#[test]
+fn sec_1_plain_text_goes_with_dev_and_loopback() {
+    for (file, place, words) in [
+        (
+            "grpc_advertise = \"http://m1:7400\"",
+            "node.toml:1:18: grpc_advertise: 'http://m1:7400'",
+            "loopback only",
+        ),
+        (
+            "grpc_advertise = \"http://[::1]:74\"",
+            "node.toml:1:18: grpc_advertise: 'http://[::1]:74'",
+            "speaks TLS",
+        ),
+        ("tls_key = \"k\"\ntls_authority = \"a\"", "tls_certificate: is missing", "go together"),
+        (
+            "dev = true\ngrpc_advertise = \"https://m1:74\"",
+            "node.toml:2:18: grpc_advertise: 'https://m1:74'",
+            "http://",
+        ),
+    ] {
+        assert_refused(file, place, words);
     }
 }
 

@@ -1,13 +1,14 @@
 //! Who calls, and whom they mean: the one place where a member tells another who it is and believes what it is told.
 //!
-//! In plain text on loopback it is what the metadata says, which keeps members of different clusters, and a member and
-//! its predecessor at the same address, apart by mistake. Certificates will make it a matter of trust, here.
+//! The metadata keeps members of different clusters, and a member and its predecessor at the same address, apart by
+//! mistake. Where TLS is spoken, the number in it must be that of the member whose certificate was shown (SEC-2).
 
 use tonic::metadata::{Ascii, MetadataMap, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::{Request, Status};
 
 use super::data_dir::REJOIN;
+use crate::acceptor::Peer;
 
 const CLUSTER: &str = "waymark-cluster";
 const FROM: &str = "waymark-from";
@@ -92,6 +93,22 @@ pub(super) fn identify<T>(request: &Request<T>, me: &Callee<'_>) -> Result<Calle
     }
 }
 
+/// Refuses a caller whose certificate is that of another member than it says it is. A number that this member does not
+/// know is taken on the certificate's word: whoever lags behind an addition must be able to vote.
+pub(super) fn certify<T>(request: &Request<T>, caller: &Caller, known: &[(u64, &str)]) -> Result<(), Status> {
+    let Some(identity) = request.extensions().get::<Peer>().and_then(Peer::identity) else { return Ok(()) };
+    let role = &identity.role;
+    let own = known.iter().find(|(_, name)| role.is_member(name)).map(|(id, _)| *id);
+    let claimed = known.iter().find(|(id, _)| *id == caller.member);
+    let text = match (claimed, own) {
+        (Some((id, _)), Some(own)) if *id == own => return Ok(()),
+        (None, None) => return Ok(()),
+        (_, Some(own)) => format!("{role} is member {own}, and says that it is member {}", caller.member),
+        (Some((id, name)), None) => format!("{role} says that it is member {id}, which is '{name}'"),
+    };
+    Err(Status::permission_denied(text))
+}
+
 fn number(metadata: &MetadataMap, key: &'static str) -> Option<u64> {
     metadata.get(key)?.to_str().ok()?.parse().ok()
 }
@@ -111,5 +128,24 @@ mod tests {
         assert!(identify(&introduced("bb", 2), &me).is_err());
         assert!(identify(&introduced("aa", 3), &me).is_err());
         assert!(identify(&Request::new(()), &me).is_err());
+    }
+
+    #[test]
+    fn sec_2_a_member_is_the_one_of_its_certificate() {
+        let known = [(1, "m1"), (2, "m2")];
+        let says = |identity: &str, member| {
+            let mut request = Request::new(());
+            let identity = waymark_process::identity::Identity::parse(identity).unwrap();
+            request.extensions_mut().insert(Peer::known(identity, false));
+            certify(&request, &Caller { member }, &known).map_err(|status| status.code())
+        };
+        assert_eq!(says("spiffe://x/member/m1", 1), Ok(()));
+        assert_eq!(says("spiffe://x/member/m3", 3), Ok(()), "it may be new");
+        for (identity, member) in
+            [("spiffe://x/member/m1", 2), ("spiffe://x/member/m1", 3), ("spiffe://x/member/m3", 1)]
+        {
+            assert_eq!(says(identity, member), Err(tonic::Code::PermissionDenied), "{identity} {member}");
+        }
+        assert_eq!(certify(&Request::new(()), &Caller { member: 9 }, &known).map_err(|s| s.code()), Ok(()));
     }
 }

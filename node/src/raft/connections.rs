@@ -13,8 +13,8 @@ use waymark_proto::peer::v1::raft_client::RaftClient;
 
 use super::caller::Introduction;
 
-/// How long a connection may take to come up.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a connection may take to come up: three round trips around the world, one of them lost and sent again.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// An idle connection is tried this often …
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(10);
 /// … and given up when nothing is heard for this long.

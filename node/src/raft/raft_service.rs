@@ -9,7 +9,7 @@ use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::raft_server::Raft;
 
 use super::base::{Base, Seat, blocking};
-use super::caller::{Callee, identify, refuse_for_nobody};
+use super::caller::{Callee, Caller, certify, identify, refuse_for_nobody};
 use super::convert;
 use super::peer_client::append_answer_message;
 use super::snapshot::SnapshotData;
@@ -40,11 +40,20 @@ impl RaftService {
 pub(super) fn addressed_seat<T>(base: &Base, request: &Request<T>) -> Result<Arc<Seat>, Status> {
     let identified = match base.seat() {
         Some(seat) => {
-            identify(request, &Callee { cluster: &seat.cluster, member: seat.member }).map(|_| seat)
+            let callee = Callee { cluster: &seat.cluster, member: seat.member };
+            identify(request, &callee).and_then(|caller| certified(request, &caller, &seat)).map(|()| seat)
         }
         None => Err(refuse_for_nobody(request)),
     };
     identified.inspect_err(|status| base.refusals.tell(status.message()))
+}
+
+fn certified<T>(request: &Request<T>, caller: &Caller, seat: &Seat) -> Result<(), Status> {
+    let metrics = seat.raft.metrics();
+    let metrics = metrics.borrow();
+    let nodes = metrics.membership_config.membership().nodes();
+    let known: Vec<(u64, &str)> = nodes.map(|(id, node)| (*id, node.name.as_str())).collect();
+    certify(request, caller, &known)
 }
 
 fn missing(field: &'static str) -> Status {

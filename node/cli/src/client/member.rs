@@ -83,6 +83,12 @@ impl Member {
 
 /// What a status that this side made says of the call. A peer that answers no HTTP/2 has not understood it.
 pub(super) fn broken(status: &Status) -> Trouble {
+    // The connection before was lost, and there is no new one.
+    match ConnectError::behind(status) {
+        Some(error) if error.is_refusal() => return Trouble::Distrusted(error.to_string()),
+        Some(error) => return Trouble::Unsent(error.to_string()),
+        None => {}
+    }
     let text = deepest(status);
     if text.contains("frame with invalid size")
         || text.contains("InvalidPreface")

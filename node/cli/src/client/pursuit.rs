@@ -99,7 +99,7 @@ impl Pursuit {
         };
         self.troubles.retain(|(known, ..)| known != url);
         self.troubles.push((url.to_owned(), reason, is_distrust));
-        if !self.is_unknown && self.is_distrusted() {
+        if (!self.is_unknown || self.kind == Kind::Read) && self.is_distrusted() {
             return Err(self.give_up());
         }
         if self.is_unknown && self.kind == Kind::Once { Err(self.give_up()) } else { Ok(()) }
@@ -141,7 +141,8 @@ impl Pursuit {
             let advice = "see 'waymark cluster status'";
             return Failure::new(Exit::Unreachable, format!("no member could do it ({troubles}); {advice}"));
         }
-        let advice = "is waymark-node running there? --endpoint and WAYMARK_ENDPOINT say where members are";
+        let advice = "is waymark-node running there, and in plain text or with TLS (https://)? --endpoint and WAYMARK_ENDPOINT say \
+                      where members are";
         Failure::new(Exit::Unreachable, format!("no member answered ({troubles}); {advice}"))
     }
 }

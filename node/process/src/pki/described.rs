@@ -4,7 +4,7 @@ use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-use super::{realm_of, revoked_in};
+use super::authority::{realm_of, revoked_in};
 use crate::identity::Identity;
 
 /// Whom a certificate is for.
@@ -50,10 +50,7 @@ pub fn describe(text: &[u8]) -> Result<(Vec<Described>, Vec<String>), String> {
 }
 
 /// The serial number of a certificate, in hexadecimal.
-///
-/// # Errors
-/// It is none.
-pub fn serial_of(certificate: &CertificateDer<'_>) -> Result<String, String> {
+pub(super) fn serial_of(certificate: &CertificateDer<'_>) -> Result<String, String> {
     described(certificate).map(|described| described.serial)
 }
 

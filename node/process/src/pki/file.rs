@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use super::PkiError;
+use super::authority::PkiError;
 use crate::chance;
 
 /// Permissions of what everybody may read.

@@ -19,9 +19,9 @@ struct Open {
     connections: HashMap<u64, Connection>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Connection {
-    chain: Vec<CertificateDer<'static>>,
+    chain: Arc<[CertificateDer<'static>]>,
     side: Side,
     who: String,
     cut: CancellationToken,
@@ -60,6 +60,7 @@ impl Watched {
     ) -> Result<(Identity, Place), Refusal> {
         let cut = CancellationToken::new();
         let who = Identity::of(chain.first().ok_or_else(|| Refusal::Other("no certificate came".into()))?)?;
+        let chain: Arc<[CertificateDer<'static>]> = chain.into();
         let connection = Connection { chain: chain.clone(), side, who: who.to_string(), cut: cut.clone() };
         let number = {
             let mut open = self.lock();
@@ -75,8 +76,9 @@ impl Watched {
     /// Cuts every connection that `verifier` does not believe any more.
     pub(super) fn verify_again(&self, verifier: &Verifier) {
         let now = UnixTime::now();
-        for connection in self.lock().connections.values().filter(|connection| !connection.cut.is_cancelled())
-        {
+        // Judging all of them takes a while, for which nobody should wait.
+        let open: Vec<Connection> = self.lock().connections.values().cloned().collect();
+        for connection in open.into_iter().filter(|connection| !connection.cut.is_cancelled()) {
             if let Err(reason) = verifier.verify(&connection.chain, connection.side, now) {
                 tracing::warn!(who = connection.who, %reason, "a connection is cut: its certificate is believed no longer");
                 connection.cut.cancel();

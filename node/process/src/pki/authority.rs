@@ -1,0 +1,288 @@
+//! The authority itself: made in a directory, opened again, issuing and taking back.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DistinguishedName, DnType,
+    ExtendedKeyUsagePurpose, IsCa, Issuer, KeyIdMethod, KeyPair, KeyUsagePurpose, RevokedCertParams, SanType,
+    SerialNumber, date_time_ymd,
+};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, CertificateRevocationListDer, UnixTime};
+use x509_parser::extensions::GeneralName;
+use x509_parser::prelude::{CertificateRevocationList, FromDer, X509Certificate};
+
+use super::described::serial_of;
+use super::file;
+use crate::chance;
+use crate::follow;
+use crate::identity::{Identity, Role, check_realm};
+
+/// The authority's certificate and, below it, what it has revoked: the file that `tls_authority` names.
+pub const AUTHORITY: &str = "authority.pem";
+/// The authority's private key.
+pub const AUTHORITY_KEY: &str = "authority.key";
+
+/// How long an authority lasts.
+const AUTHORITY_LIFETIME: Duration = Duration::from_secs(3_650 * DAY_S);
+/// How long an identity lasts if nobody says.
+pub const LIFETIME: Duration = Duration::from_secs(90 * DAY_S);
+const DAY_S: u64 = 24 * 3_600;
+
+/// Certificates begin so long before they are made: clocks differ.
+const BACKDATED: Duration = Duration::from_secs(300);
+
+/// Why nothing was made. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum PkiError {
+    /// Files are never overwritten.
+    #[error("{} is there already, and is never overwritten; move it away, or name another place", .0.display())]
+    Exists(PathBuf),
+    /// A file cannot be read or written.
+    #[error("{}: {reason}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// What was asked for cannot be.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl PkiError {
+    pub(super) fn file(path: &Path, reason: impl ToString) -> Self {
+        Self::File { path: path.to_owned(), reason: reason.to_string() }
+    }
+}
+
+/// An authority, ready to issue.
+#[derive(Debug)]
+pub struct Authority {
+    directory: PathBuf,
+    issuer: Issuer<'static, KeyPair>,
+    certificate: CertificateDer<'static>,
+    /// The realm of all identities that it issues.
+    pub trust_domain: String,
+}
+
+/// An identity that was issued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issued {
+    /// Whose it is.
+    pub identity: Identity,
+    /// The file of the certificate.
+    pub certificate: PathBuf,
+    /// The file of its key.
+    pub key: PathBuf,
+    /// The certificate's serial number, in hexadecimal.
+    pub serial: String,
+    /// When it expires, in seconds since 1970.
+    pub expires: u64,
+}
+
+/// A lifetime such as `90d` or `12h`.
+///
+/// # Errors
+/// What is wrong with `text`, without repeating it.
+pub fn lifetime(text: &str) -> Result<Duration, String> {
+    let read = match text.strip_suffix('d').map(str::parse::<u32>) {
+        Some(days) => days.map(|days| Duration::from_secs(u64::from(days) * DAY_S)).map_err(|_| ()),
+        None => crate::duration::parse(text).map_err(|_| ()),
+    };
+    match read {
+        Ok(lifetime) if (Duration::from_secs(60)..=AUTHORITY_LIFETIME).contains(&lifetime) => Ok(lifetime),
+        _ => Err("is no lifetime from 1m to 3650d, as in 90d or 12h".to_owned()),
+    }
+}
+
+impl Authority {
+    /// Makes an authority in `directory`, which is made if it is missing.
+    ///
+    /// # Errors
+    /// There is one already, or it cannot be written.
+    pub fn create(directory: &Path, trust_domain: &str) -> Result<Self, PkiError> {
+        check_realm(trust_domain).map_err(PkiError::Refused)?;
+        std::fs::create_dir_all(directory).map_err(|error| PkiError::file(directory, error))?;
+        let key = key()?;
+        // Two authorities of one trust domain, as there are in a rotation, are told apart by their names.
+        let name = format!("Waymark authority of {trust_domain}, {:08x}", chance::draw() >> 32);
+        let mut params = params(AUTHORITY_LIFETIME, &name);
+        params.subject_alt_names = vec![uri(&format!("spiffe://{trust_domain}"))?];
+        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        let certificate = params.self_signed(&key).map_err(refused)?;
+        let key_path = directory.join(AUTHORITY_KEY);
+        file::create(&key_path, key.serialize_pem().as_bytes(), file::PRIVATE)?;
+        let path = directory.join(AUTHORITY);
+        file::create(&path, certificate.pem().as_bytes(), file::PUBLIC)
+            .inspect_err(|_| drop(std::fs::remove_file(&key_path)))?;
+        Self::open(directory)
+    }
+
+    /// The authority in `directory`.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub fn open(directory: &Path) -> Result<Self, PkiError> {
+        let (path, key_path) = (directory.join(AUTHORITY), directory.join(AUTHORITY_KEY));
+        let fault = |reason: String| PkiError::file(&path, reason);
+        let none = "is it an authority's directory? 'waymark pki init' makes one";
+        let text = follow::read(&path).map_err(|reason| fault(format!("{reason}; {none}")))?;
+        let certificate = CertificateDer::from_pem_slice(&text)
+            .map_err(|_| fault(format!("there is no certificate in it; {none}")))?;
+        let key = follow::read(&key_path).map_err(|reason| PkiError::file(&key_path, reason))?;
+        let key = KeyPair::from_pem(&String::from_utf8_lossy(&key))
+            .map_err(|error| PkiError::file(&key_path, error))?;
+        let trust_domain = realm_of(&certificate).map_err(fault)?;
+        let issuer = Issuer::from_ca_cert_der(&certificate, key).map_err(|error| fault(error.to_string()))?;
+        Ok(Self { directory: directory.to_owned(), issuer, certificate, trust_domain })
+    }
+
+    /// Issues an identity for `role` that lasts for `lifetime`, as two files in the directory `into`.
+    ///
+    /// # Errors
+    /// The files are there already or cannot be written, or it would outlast the authority.
+    pub fn issue(&self, role: Role, lifetime: Duration, into: &Path) -> Result<Issued, PkiError> {
+        let identity = Identity { trust_domain: self.trust_domain.clone(), role };
+        let key = key()?;
+        let mut params = params(lifetime, &identity.role.to_string());
+        let expires = UnixTime::now().as_secs() + lifetime.as_secs();
+        let (_, own) = X509Certificate::from_der(&self.certificate).map_err(refused)?;
+        if i64::try_from(expires).unwrap_or(i64::MAX) > own.validity().not_after.timestamp() {
+            let text =
+                "the identity would outlast its authority; choose a shorter --for, or make a new authority";
+            return Err(PkiError::Refused(text.to_owned()));
+        }
+        params.subject_alt_names = vec![uri(&identity.to_string())?];
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages =
+            vec![ExtendedKeyUsagePurpose::ClientAuth, ExtendedKeyUsagePurpose::ServerAuth];
+        params.is_ca = IsCa::ExplicitNoCa;
+        params.use_authority_key_identifier_extension = true;
+        let signed = params.signed_by(&key, &self.issuer).map_err(refused)?;
+        let base = identity.role.to_string().replace('/', "-");
+        let (certificate, key_path) = (into.join(format!("{base}.pem")), into.join(format!("{base}.key")));
+        if certificate.exists() {
+            return Err(PkiError::Exists(certificate));
+        }
+        file::create(&key_path, key.serialize_pem().as_bytes(), file::PRIVATE)?;
+        file::create(&certificate, signed.pem().as_bytes(), file::PUBLIC)
+            .inspect_err(|_| drop(std::fs::remove_file(&key_path)))?;
+        let serial = serial_of(signed.der()).map_err(PkiError::Refused)?;
+        Ok(Issued { identity, certificate, key: key_path, serial, expires })
+    }
+
+    /// Takes the certificate with `serial` (hexadecimal) back: the list of what is revoked, which stands below the
+    /// authority's certificate, is signed anew. Returns how many are on it; one that is on it already stays.
+    ///
+    /// # Errors
+    /// The number is none, or the file cannot be written.
+    pub fn revoke(&self, serial: &str) -> Result<usize, PkiError> {
+        let serial = serial_bytes(serial).map_err(PkiError::Refused)?;
+        let path = self.directory.join(AUTHORITY);
+        let text = follow::read(&path).map_err(|reason| PkiError::file(&path, reason))?;
+        let mut revoked = revoked_in(&text).map_err(|reason| PkiError::file(&path, reason))?;
+        let now = UnixTime::now().as_secs();
+        let moment = |seconds| date_time_ymd(1970, 1, 1) + Duration::from_secs(seconds);
+        if !revoked.iter().any(|(known, _)| *known == serial) {
+            revoked.push((serial, now));
+        }
+        let entries = revoked.iter().map(|(serial, at)| RevokedCertParams {
+            serial_number: SerialNumber::from_slice(serial),
+            revocation_time: moment(*at),
+            reason_code: None,
+            invalidity_date: None,
+        });
+        let list = CertificateRevocationListParams {
+            this_update: moment(now),
+            // Members go by the list that they have: an old one is better than none.
+            next_update: moment(now + AUTHORITY_LIFETIME.as_secs()),
+            crl_number: SerialNumber::from(now),
+            issuing_distribution_point: None,
+            revoked_certs: entries.collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        let list = list.signed_by(&self.issuer).and_then(|list| list.pem()).map_err(refused)?;
+        let certificate = pem_text(&self.certificate);
+        file::replace(&path, format!("{certificate}{list}").as_bytes(), file::PUBLIC)?;
+        Ok(revoked.len())
+    }
+}
+
+fn refused(error: impl ToString) -> PkiError {
+    PkiError::Refused(error.to_string())
+}
+
+/// P-256, which whatever speaks TLS can read.
+fn key() -> Result<KeyPair, PkiError> {
+    KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).map_err(refused)
+}
+
+fn uri(text: &str) -> Result<SanType, PkiError> {
+    text.try_into().map(SanType::URI).map_err(refused)
+}
+
+/// What every certificate has: dates, a number that nobody guesses, and a name for people.
+fn params(lifetime: Duration, name: &str) -> CertificateParams {
+    let now = date_time_ymd(1970, 1, 1) + Duration::from_secs(UnixTime::now().as_secs());
+    let mut params = CertificateParams::default();
+    params.not_before = now - BACKDATED;
+    params.not_after = now + lifetime;
+    let mut serial = chance::bytes();
+    // Positive, and of the same length always.
+    serial[0] = serial[0] & 0x7f | 0x40;
+    params.serial_number = Some(SerialNumber::from_slice(&serial));
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, name);
+    params
+}
+
+/// The trust domain of an authority's certificate.
+pub(super) fn realm_of(certificate: &CertificateDer<'_>) -> Result<String, String> {
+    let (_, parsed) = X509Certificate::from_der(certificate).map_err(|error| error.to_string())?;
+    let names = parsed.subject_alternative_name().map_err(|error| error.to_string())?;
+    let names = names.map_or(&[][..], |names| names.value.general_names.as_slice());
+    let realm = names.iter().find_map(|name| match name {
+        GeneralName::URI(uri) => uri.strip_prefix("spiffe://"),
+        _ => None,
+    });
+    let realm = realm.ok_or("it is no authority's certificate: it names no trust domain")?;
+    check_realm(realm).map(|()| realm.to_owned())
+}
+
+fn serial_bytes(text: &str) -> Result<Vec<u8>, String> {
+    let wrong = || format!("'{text}' is no serial number: write up to 40 hexadecimal digits");
+    let digits: String = text.chars().filter(|character| *character != ':').collect();
+    if digits.is_empty() || digits.len() > 40 || digits.len() % 2 == 1 || !digits.is_ascii() {
+        return Err(wrong());
+    }
+    let pairs = (0..digits.len()).step_by(2);
+    pairs.map(|at| u8::from_str_radix(&digits[at..at + 2], 16).map_err(|_| wrong())).collect()
+}
+
+/// Serial numbers and moments of what the lists in a bundle have revoked.
+pub(super) fn revoked_in(text: &[u8]) -> Result<Vec<(Vec<u8>, u64)>, String> {
+    let mut revoked = Vec::new();
+    for list in CertificateRevocationListDer::pem_slice_iter(text) {
+        let list = list.map_err(|error| error.to_string())?;
+        let (_, list) = CertificateRevocationList::from_der(&list).map_err(|error| error.to_string())?;
+        for entry in list.iter_revoked_certificates() {
+            let at = u64::try_from(entry.revocation_date.timestamp()).unwrap_or_default();
+            revoked.push((entry.raw_serial().to_vec(), at));
+        }
+    }
+    Ok(revoked)
+}
+
+/// A certificate as PEM.
+fn pem_text(certificate: &CertificateDer<'_>) -> String {
+    /// RFC 7468 §2.
+    const LINE: usize = 64;
+    let coded = data_encoding::BASE64.encode(certificate);
+    let lines: Vec<&str> =
+        coded.as_bytes().chunks(LINE).filter_map(|line| std::str::from_utf8(line).ok()).collect();
+    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
+}

@@ -1,0 +1,191 @@
+//! Who may call what (SEC-2): decided for every method, by the role in the caller's certificate, before the call is looked
+//! at. What stands here for nobody is refused to everybody.
+
+#[cfg(test)]
+mod tests;
+
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
+use tonic::Status;
+use tonic::service::Routes;
+use waymark_process::identity::Role;
+use waymark_proto::Method;
+
+use crate::acceptor::{IDENTITY_CONNECTIONS_MAX, Peer};
+
+/// gRPC's own health service: whoever has an identity may ask.
+const HEALTH: &str = "/grpc.health.v1.Health/";
+/// Server reflection in both of its versions: for those who may read.
+const REFLECTION: [&str; 2] =
+    ["/grpc.reflection.v1.ServerReflection/", "/grpc.reflection.v1alpha.ServerReflection/"];
+
+/// Whom a method is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum For {
+    /// Members among themselves.
+    Members,
+    /// Agents; in whose name is looked at when they say it.
+    Agents,
+    /// Those who may change things.
+    Operators,
+    /// Those who may look, and operators.
+    Viewers,
+    /// Everybody with an identity.
+    Everybody,
+}
+
+impl For {
+    fn has(self, role: &Role) -> bool {
+        match self {
+            Self::Members => matches!(role, Role::Member { .. }),
+            Self::Agents => matches!(role, Role::Agent { .. }),
+            Self::Operators => matches!(role, Role::Operator { .. }),
+            Self::Viewers => matches!(role, Role::Operator { .. } | Role::Viewer { .. }),
+            Self::Everybody => true,
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Members => "members",
+            Self::Agents => "agents",
+            Self::Operators => "operators",
+            Self::Viewers => "operators and viewers",
+            Self::Everybody => "everybody",
+        }
+    }
+}
+
+/// Whom each method is for. A method that is added to a service does not compile until it stands here.
+fn whom(method: Method) -> For {
+    use Method as M;
+    match method {
+        M::RaftAppendEntries
+        | M::RaftRequestVote
+        | M::RaftInstallSnapshot
+        | M::PeersDescribe
+        | M::PeersJoin
+        | M::PeersAdmit
+        | M::PeersPropose
+        | M::PeersReadIndex
+        | M::PeersHoldSessions
+        | M::PeersAwaitApplied
+        | M::PeersListLastOutcomes
+        | M::PeersListHeldTables => For::Members,
+        M::MeshSession => For::Agents,
+        M::ZonesGetZone
+        | M::ZonesListZones
+        | M::RecordsGetRecordSet
+        | M::RecordsListRecordSets
+        | M::ProfilesGetProfile
+        | M::ProfilesListProfiles
+        | M::EndpointsGetEndpoint
+        | M::EndpointsListEndpoints
+        | M::ServicesGetService
+        | M::ServicesListServices
+        | M::RegionsListRegions
+        | M::LatenciesListLatencies
+        | M::LatenciesListLearnedLatencies
+        | M::GeoListGeoTables
+        | M::GeoLookUpAddress
+        | M::GeoListGeoOverrides
+        | M::AgentsGetAgent
+        | M::AgentsListAgents
+        | M::StatusesListStatuses
+        | M::StatusesWatchStatuses
+        | M::EventsListEvents
+        | M::EventsWatchEvents
+        | M::AnswersExplain
+        | M::AnswersSimulate
+        | M::ClusterGetCluster => For::Viewers,
+        M::ZonesCreateZone
+        | M::ZonesUpdateZone
+        | M::ZonesDeleteZone
+        | M::RecordsSetRecordSet
+        | M::RecordsDeleteRecordSet
+        | M::ProfilesCreateProfile
+        | M::ProfilesUpdateProfile
+        | M::ProfilesDeleteProfile
+        | M::EndpointsCreateEndpoint
+        | M::EndpointsUpdateEndpoint
+        | M::EndpointsDeleteEndpoint
+        | M::EndpointsOverrideEndpoints
+        | M::EndpointsLiftOverrides
+        | M::ServicesRegisterService
+        | M::ServicesStartService
+        | M::ServicesStopService
+        | M::ServicesDeleteService
+        | M::RegionsSetRegion
+        | M::RegionsDeleteRegion
+        | M::LatenciesUpdateLatencies
+        | M::GeoUseGeoTable
+        | M::GeoSetGeoOverride
+        | M::GeoDeleteGeoOverride
+        | M::AgentsDeleteAgent
+        | M::ClusterInitCluster
+        | M::ClusterAddMember => For::Operators,
+    }
+}
+
+/// Whom the method at `path` is for; nobody if there is none.
+fn whom_at(path: &str) -> Option<For> {
+    if path.starts_with(HEALTH) {
+        return Some(For::Everybody);
+    }
+    if REFLECTION.iter().any(|service| path.starts_with(service)) {
+        return Some(For::Viewers);
+    }
+    Method::of(path).map(whom)
+}
+
+/// May `peer` call `path`?
+fn judge(peer: Option<&Peer>, path: &str) -> Result<(), Status> {
+    let Some(peer) = peer else {
+        return Err(Status::unauthenticated("the connection does not say who calls"));
+    };
+    // In plain text on loopback, with --dev, whoever reaches the port is whoever they like.
+    let Some(identity) = peer.identity() else { return Ok(()) };
+    let role = &identity.role;
+    if peer.is_crowded() {
+        return Err(Status::resource_exhausted(format!(
+            "{role} has {IDENTITY_CONNECTIONS_MAX} connections to this member, the most that one identity may have: use \
+             those, or close some"
+        )));
+    }
+    match whom_at(path) {
+        Some(whom) if whom.has(role) => Ok(()),
+        Some(whom) => {
+            let what = path.trim_start_matches('/');
+            Err(Status::permission_denied(format!("{role} may not call {what}: that is for {}", whom.noun())))
+        }
+        None => Err(Status::permission_denied(format!("{role} called what this member does not know"))),
+    }
+}
+
+/// May `peer` speak for `agent` in `region`? The error is for people.
+pub(crate) fn admit_agent(peer: Option<&Peer>, agent: &str, region: &str) -> Result<(), String> {
+    match peer.and_then(Peer::identity) {
+        Some(identity) if !identity.role.is_agent(region, agent) => {
+            Err(format!("{} may not speak for agent '{agent}' in region '{region}'", identity.role))
+        }
+        // In plain text an agent is who it says it is.
+        _ => Ok(()),
+    }
+}
+
+async fn admit(request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    match judge(request.extensions().get::<Peer>(), path) {
+        Ok(()) => next.run(request).await,
+        Err(status) => {
+            tracing::warn!(path, reason = status.message(), "a call was refused");
+            status.into_http()
+        }
+    }
+}
+
+/// `routes`, with everybody kept to what their role allows.
+pub(crate) fn guarded(routes: Routes) -> Routes {
+    routes.into_axum_router().layer(from_fn(admit)).into()
+}
