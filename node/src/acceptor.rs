@@ -7,7 +7,7 @@ mod shares;
 mod tests;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
+use waymark_process::identity::Identity;
+use waymark_process::seldom::Seldom;
 use waymark_process::tls::{AcceptError, Connection, Credentials, accept};
 
 pub use accepted::{Accepted, Peer};
@@ -79,6 +81,7 @@ pub fn incoming(
         handshakes: Arc::new(Semaphore::new(HANDSHAKES_MAX)),
         callers: Shares::default(),
         identities: Shares::default(),
+        refusals: Seldom::default(),
         served,
     });
     tokio::spawn(async move { stop.run_until_cancelled(door.listen(listener)).await });
@@ -89,8 +92,9 @@ struct Door {
     credentials: Option<Arc<Credentials>>,
     places: Arc<Semaphore>,
     handshakes: Arc<Semaphore>,
-    callers: Shares<std::net::IpAddr>,
+    callers: Shares<IpAddr>,
     identities: Shares<String>,
+    refusals: Seldom,
     served: mpsc::Sender<io::Result<Accepted>>,
 }
 
@@ -112,21 +116,18 @@ impl Door {
         // Without it Nagle's algorithm would hold back each small report by up to 40 ms.
         let _ = stream.set_nodelay(true);
         let Ok(place) = self.places.clone().try_acquire_owned() else {
-            tracing::warn!(%address, limit = CONNECTIONS_MAX, "a connection was refused: the number of connections is limited");
-            return;
+            return self
+                .tell(address, &format!("{CONNECTIONS_MAX} connections are open, the most there may be"));
         };
         let Some(credentials) = self.credentials.clone() else {
             return self.serve(Accepted::new(Connection::Plain(stream), Peer::unknown(), place, None)).await;
         };
         let share = self.callers.take(address.ip(), ADDRESS_HANDSHAKES_MAX);
         let (Some(share), Ok(turn)) = (share, self.handshakes.clone().try_acquire_owned()) else {
-            tracing::warn!(
-                %address,
-                limit = HANDSHAKES_MAX,
-                limit_of_one_address = ADDRESS_HANDSHAKES_MAX,
-                "a connection was refused: the number of handshakes at once is limited"
+            let limits = format!(
+                "{HANDSHAKES_MAX} in all and {ADDRESS_HANDSHAKES_MAX} of one address are the most there may be"
             );
-            return;
+            return self.tell(address, &format!("too many handshakes at once: {limits}"));
         };
         let door = self.clone();
         // No more of these than there are turns.
@@ -134,9 +135,9 @@ impl Door {
             let accepted = accept(&credentials, stream).await;
             drop((turn, share));
             match accepted {
-                Ok((connection, identity)) => door.welcome(connection, identity, place).await,
+                Ok((connection, identity)) => door.welcome(connection, identity, address, place).await,
                 Err(AcceptError::Failed(error)) => tracing::debug!(%address, %error, "a handshake failed"),
-                Err(error) => tracing::warn!(%address, reason = %error, "a caller was refused"),
+                Err(error) => door.tell(address, &error.to_string()),
             }
         });
     }
@@ -144,22 +145,28 @@ impl Door {
     async fn welcome(
         &self,
         connection: Connection,
-        identity: waymark_process::identity::Identity,
+        identity: Identity,
+        address: SocketAddr,
         place: OwnedSemaphorePermit,
     ) {
         let who = identity.role.to_string();
         let share = self.identities.take(who.clone(), IDENTITY_CONNECTIONS_MAX + IDENTITY_REFUSALS_MAX);
         let Some(share) = share else {
-            tracing::warn!(
-                who,
-                limit = IDENTITY_CONNECTIONS_MAX,
-                "a connection was refused: those of one identity are limited"
+            return self.tell(
+                address,
+                &format!("{who} has {IDENTITY_CONNECTIONS_MAX} connections, the most there may be"),
             );
-            return;
         };
         let is_crowded = share.number > IDENTITY_CONNECTIONS_MAX;
         let peer = Peer::known(identity, is_crowded);
         self.serve(Accepted::new(connection, peer, place, Some(share))).await;
+    }
+
+    /// Whoever reaches the port can cause such lines.
+    fn tell(&self, address: SocketAddr, reason: &str) {
+        if let Some(untold) = self.refusals.turn() {
+            tracing::warn!(%address, reason, untold, "a caller was refused");
+        }
     }
 
     async fn serve(&self, accepted: Accepted) {

@@ -4,12 +4,15 @@
 #[cfg(test)]
 mod tests;
 
-use axum::extract::Request;
-use axum::middleware::{Next, from_fn};
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use tonic::Status;
 use tonic::service::Routes;
 use waymark_process::identity::Role;
+use waymark_process::seldom::Seldom;
 use waymark_proto::Method;
 
 use crate::acceptor::{IDENTITY_CONNECTIONS_MAX, Peer};
@@ -174,12 +177,14 @@ pub(crate) fn admit_agent(peer: Option<&Peer>, agent: &str, region: &str) -> Res
     }
 }
 
-async fn admit(request: Request, next: Next) -> Response {
+async fn admit(State(refusals): State<Arc<Seldom>>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     match judge(request.extensions().get::<Peer>(), path) {
         Ok(()) => next.run(request).await,
         Err(status) => {
-            tracing::warn!(path, reason = status.message(), "a call was refused");
+            if let Some(untold) = refusals.turn() {
+                tracing::warn!(path, reason = status.message(), untold, "a call was refused");
+            }
             status.into_http()
         }
     }
@@ -187,5 +192,5 @@ async fn admit(request: Request, next: Next) -> Response {
 
 /// `routes`, with everybody kept to what their role allows.
 pub(crate) fn guarded(routes: Routes) -> Routes {
-    routes.into_axum_router().layer(from_fn(admit)).into()
+    routes.into_axum_router().layer(from_fn_with_state(Arc::<Seldom>::default(), admit)).into()
 }

@@ -9,6 +9,7 @@ pub mod identity;
 pub mod logging;
 pub mod pki;
 pub mod resolver;
+pub mod seldom;
 pub mod settings;
 pub mod shutdown;
 pub mod tls;

@@ -1,7 +1,6 @@
 //! SEC-2: every method with every role, over TLS, at a member that serves all that members serve.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use http::uri::PathAndQuery;
