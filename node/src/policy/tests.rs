@@ -21,7 +21,7 @@ use crate::measurements::Measurements;
 use crate::raft::{Compaction, Member, MemberConfig, Stopper, TimerProfile};
 
 /// How long a stream that nobody ends may go on: it was let in.
-const OPEN: Duration = Duration::from_millis(700);
+const OPEN: Duration = Duration::from_secs(3);
 
 /// A member and an authority.
 struct Stage {
