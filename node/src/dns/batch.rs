@@ -66,12 +66,22 @@ impl<A: Address> Batch<A> {
         Ok(())
     }
 
-    /// Has `answer` write the reply to each query that was taken in, with who asked, into the room it is given.
-    pub(super) fn answer(&mut self, mut answer: impl FnMut(&[u8], IpAddr, &mut [u8]) -> Option<usize>) {
-        for (Asked { length, sender, reached }, query) in self.asked.iter().zip(&self.queries) {
+    /// The queries that were taken in, in their places.
+    pub(super) fn queries(&self) -> impl Iterator<Item = &[u8]> {
+        self.asked.iter().zip(&self.queries).map(|(asked, query)| &query[..asked.length])
+    }
+
+    /// Has `answer` write the reply to each query that was taken in, with its place and who asked, into the room it is given.
+    pub(super) fn answer(
+        &mut self,
+        mut answer: impl FnMut(usize, &[u8], IpAddr, &mut [u8]) -> Option<usize>,
+    ) {
+        for (place, (Asked { length, sender, reached }, query)) in
+            self.asked.iter().zip(&self.queries).enumerate()
+        {
             // Port 0 is nobody's: it is forged.
             let Some(sender) = sender.filter(|sender| sender.port() != 0) else { continue };
-            self.outbox.add(sender, *reached, |room| answer(&query[..*length], sender.ip(), room));
+            self.outbox.add(sender, *reached, |room| answer(place, &query[..*length], sender.ip(), room));
         }
     }
 

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use waymark_core::state::View;
 
+use super::ahead::Ready;
 use super::counters::{Counters, count_alone};
 use super::draws::Draws;
 use super::fast;
@@ -50,11 +51,12 @@ impl Clerk {
         Self { answers, counters, draws: Draws::seeded(), unnoted: 0, written: Vec::new() }
     }
 
-    /// Writes the reply to `packet` into `out`, which holds the largest that there is over UDP; its length, or `None` if it
+    /// Writes the reply to `packet`, which is `ready` if it is of the usual kind, into `out`, which holds the largest that there is over UDP; its length, or `None` if it
     /// gets none.
     pub(super) fn answer(
         &mut self,
         view: &View,
+        ready: Option<Ready<'_>>,
         packet: &[u8],
         source: IpAddr,
         moment: &Moment,
@@ -62,7 +64,7 @@ impl Clerk {
     ) -> Option<usize> {
         count_alone(&self.counters.queries);
         self.note_some(source);
-        let answered = AssertUnwindSafe(|| self.answer_trusting(view, packet, source, moment, out));
+        let answered = AssertUnwindSafe(|| self.answer_trusting(view, ready, packet, source, moment, out));
         // A broken invariant behind one name must not take all other names off the network.
         catch_unwind(answered).unwrap_or_else(|_| self.give_up(packet, out))
     }
@@ -89,6 +91,7 @@ impl Clerk {
     fn answer_trusting(
         &mut self,
         view: &View,
+        ready: Option<Ready<'_>>,
         packet: &[u8],
         source: IpAddr,
         moment: &Moment,
@@ -97,7 +100,8 @@ impl Clerk {
         let (transport, draw) = (Transport::Udp, self.draws.next());
         let Moment { now_s, condition, .. } = *moment;
         let arrival = Arrival { packet, transport, source, draw, now_s, condition };
-        let quick = if condition.is_stale { None } else { fast::respond(view, &arrival, out) };
+        let ready = ready.filter(|_| !condition.is_stale);
+        let quick = ready.and_then(|(plan, asked)| fast::respond(view, plan, asked, &arrival, out));
         let (length, code, is_proven) = match quick {
             Some(fast::Written { length, is_proven }) => (length, 0, is_proven),
             None => {

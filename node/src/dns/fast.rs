@@ -10,9 +10,11 @@
 //! | options: client subnet and cookie are answered, NSID is not here, others say nothing over UDP | |
 //! | the reply fits | else not here: it is cut |
 
+use std::sync::Arc;
+
 use waymark_core::answer::{RecordType, decide_directly};
 use waymark_core::model::{Name, Target, Zone};
-use waymark_core::state::View;
+use waymark_core::state::{Plan, View};
 
 use super::client_subnet;
 use super::cookie;
@@ -52,23 +54,29 @@ pub(super) struct Written {
     pub(super) is_proven: bool,
 }
 
-/// Writes the reply to what arrived into `out`; `None` if that is not for here, and then `out` says nothing.
-pub(super) fn respond(view: &View, arrival: &Arrival<'_>, out: &mut [u8]) -> Option<Written> {
-    let asked = Asked::read(arrival.packet)?;
+/// Writes the reply to what arrived, which was read into `asked` and asks for the name of `plan`, into `out`; `None` if that is
+/// not for here, and then `out` says nothing.
+pub(super) fn respond(
+    view: &View,
+    plan: &Arc<Plan>,
+    asked: &Asked,
+    arrival: &Arrival<'_>,
+    out: &mut [u8],
+) -> Option<Written> {
     let subnet = asked.options.subnet.as_ref().map(|subnet| subnet.network);
-    let name = &asked.name[..asked.name_len];
-    let direct = decide_directly(view, name, asked.record_type, arrival.source, subnet, arrival.draw)?;
+    let (name, record_type) = (asked.name(), asked.record_type);
+    let direct = decide_directly(view, plan, name, record_type, arrival.source, subnet, arrival.draw)?;
     let secrets = &view.state.cookies;
     let mut reply = Reply { out: out.get_mut(..asked.size_max)?, length: 0 };
-    reply.begin(&asked, arrival.packet)?;
+    reply.begin(asked, arrival.packet)?;
     let mut answers = 0;
     for target in direct.targets() {
-        reply.record(&asked, target, direct.ttl)?;
+        reply.record(asked, target, direct.ttl)?;
         answers += 1;
     }
     reply.out[7] = answers;
     if let Some(zone) = direct.authority {
-        reply.start_of_authority(&asked, zone, direct.ttl)?;
+        reply.start_of_authority(asked, zone, direct.ttl)?;
         reply.out[9] = 1;
     }
     if let Some(do_flag) = asked.edns {
@@ -86,8 +94,21 @@ pub(super) fn respond(view: &View, arrival: &Arrival<'_>, out: &mut [u8]) -> Opt
     Some(Written { length: reply.length, is_proven })
 }
 
-/// A query of the usual kind.
-struct Asked {
+/// The same for a query that comes alone, read into `asked`.
+#[cfg(any(test, fuzzing))]
+pub(super) fn respond_alone(
+    view: &View,
+    asked: &mut Asked,
+    arrival: &Arrival<'_>,
+    out: &mut [u8],
+) -> Option<Written> {
+    asked.read(arrival.packet)?;
+    respond(view, view.plan(asked.name())?, asked, arrival, out)
+}
+
+/// A query of the usual kind. Made once and read into again and again: it is large.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
     /// The name in lower case.
     name: [u8; Name::WIRE_MAX],
     name_len: usize,
@@ -101,14 +122,9 @@ struct Asked {
     size_max: usize,
 }
 
-impl Asked {
-    fn read(packet: &[u8]) -> Option<Self> {
-        let (header, body) = packet.split_first_chunk::<HEADER_LEN>()?;
-        let [_, _, flags, _, 0, 1, 0, 0, 0, 0, 0, additionals @ (0 | 1)] = *header else { return None };
-        if flags & QR_AND_OPCODE != 0 {
-            return None;
-        }
-        let mut asked = Self {
+impl Default for Asked {
+    fn default() -> Self {
+        Self {
             name: [0; Name::WIRE_MAX],
             name_len: 0,
             labels: [0; LABELS_MAX],
@@ -117,25 +133,42 @@ impl Asked {
             edns: None,
             options: Options::default(),
             size_max: PLAIN_UDP_MAX.into(),
-        };
-        asked.read_name(body)?;
-        let (tail, rest) = body.get(asked.name_len..)?.split_first_chunk::<QUESTION_TAIL>()?;
+        }
+    }
+}
+
+impl Asked {
+    /// The name in lower case, on the wire.
+    pub(super) fn name(&self) -> &[u8] {
+        &self.name[..self.name_len]
+    }
+
+    /// Reads `packet` in the place of what was read before; `None` if it is not for here, and then `self` says nothing.
+    pub(super) fn read(&mut self, packet: &[u8]) -> Option<()> {
+        let (header, body) = packet.split_first_chunk::<HEADER_LEN>()?;
+        let [_, _, flags, _, 0, 1, 0, 0, 0, 0, 0, additionals @ (0 | 1)] = *header else { return None };
+        if flags & QR_AND_OPCODE != 0 {
+            return None;
+        }
+        self.read_name(body)?;
+        let (tail, rest) = body.get(self.name_len..)?.split_first_chunk::<QUESTION_TAIL>()?;
         let [type_high, type_low, class @ ..] = *tail;
-        asked.record_type = RecordType(u16::from_be_bytes([type_high, type_low]));
+        self.record_type = RecordType(u16::from_be_bytes([type_high, type_low]));
         // Types from 128 to 255 ask for what is no record, such as transfers; DS is a matter of zones.
-        let is_usual = !matches!(asked.record_type.0, 128..=255 | 43);
+        let is_usual = !matches!(self.record_type.0, 128..=255 | 43);
         if class != CLASS_IN || !is_usual {
             return None;
         }
+        (self.edns, self.options, self.size_max) = (None, Options::default(), PLAIN_UDP_MAX.into());
         match additionals {
-            0 if rest.is_empty() => Some(asked),
-            1 => asked.read_opt(rest).map(|()| asked),
-            _ => None,
+            0 => rest.is_empty().then_some(()),
+            _ => self.read_opt(rest),
         }
     }
 
     fn read_name(&mut self, body: &[u8]) -> Option<()> {
         let mut at = 0;
+        self.label_count = 0;
         loop {
             let length = usize::from(*body.get(at)?);
             if length == 0 {
@@ -155,6 +188,7 @@ impl Asked {
             self.label_count += 1;
             at = end;
         }
+        self.name[at] = 0;
         self.name_len = at + 1;
         Some(())
     }
@@ -181,7 +215,7 @@ impl Asked {
     /// Where in a message the longest end of `name` stands that the question's name has too, and how much of `name` is in
     /// front of it.
     fn shared_end(&self, name: &[u8]) -> Option<(u16, usize)> {
-        let own = &self.name[..self.name_len];
+        let own = self.name();
         let mut front = 0;
         loop {
             let rest = &name[front..];

@@ -18,6 +18,7 @@
 //! - Each datagram costs a task and a hop through a queue of 32, and a reply that finds the queue full is lost.
 
 mod address;
+mod ahead;
 mod batch;
 mod bind;
 mod bound;

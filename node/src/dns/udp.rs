@@ -9,6 +9,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::address::Address;
+use super::ahead::Ahead;
 use super::batch::Batch;
 use super::counters::count_alone;
 use super::datagram::{Clerk, Moment};
@@ -43,12 +44,14 @@ struct Window<'s, A> {
     reader: Reader,
     clerk: Clerk,
     batch: Batch<A>,
+    ahead: Ahead,
 }
 
 impl<'s, A: Address> Window<'s, A> {
     fn new(socket: &'s UdpSocket, clerk: Clerk) -> Self {
         let is_bound = socket.local_addr().is_ok_and(|address| !address.ip().is_unspecified());
-        Self { socket, reader: clerk.answers.reader.clone(), clerk, batch: Batch::new(is_bound) }
+        let (reader, ahead) = (clerk.answers.reader.clone(), Ahead::new());
+        Self { socket, reader, clerk, batch: Batch::new(is_bound), ahead }
     }
 
     fn serve(mut self, shutdown: &CancellationToken) {
@@ -74,7 +77,10 @@ impl<'s, A: Address> Window<'s, A> {
         let moment = Moment::now(&self.clerk.answers);
         let clerk = &mut self.clerk;
         let view = self.reader.peek();
-        self.batch.answer(|packet, source, room| clerk.answer(&view, packet, source, &moment, room));
+        let found = self.ahead.look(&view, self.batch.queries());
+        self.batch.answer(|place, packet, source, room| {
+            clerk.answer(&view, found.get(place), packet, source, &moment, room)
+        });
         let failures = self.batch.send(self.socket);
         (0..failures).for_each(|_| count_alone(&self.clerk.counters.failures));
     }

@@ -5,9 +5,10 @@ use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use harness::peer::{self, Running};
-use harness::{eventually, ports};
+use harness::{ports, within};
 
 use super::names::{ALIAS, Kind, NETWORKS, WEIGHTS, ZONE, address, label};
 use super::{SERVER_CORE, Subject};
@@ -40,6 +41,9 @@ pub(super) fn start(names: u32) -> Vec<Peer> {
         .collect()
 }
 
+/// How long a peer may take to load its names: minutes, where they are hundred thousands.
+const LOADING_MAX: Duration = Duration::from_secs(300);
+
 /// Writes a peer's files into a directory for an address; the arguments to start it with.
 type Set = fn(&Path, SocketAddr, u32) -> Vec<String>;
 
@@ -62,12 +66,16 @@ fn start_one(name: &'static str, program: &str, set: Set, kinds: Vec<Kind>, name
         .spawn();
     let process = Running(child.expect("taskset is there"));
     let first = format!("{}.{ZONE}", label(Kind::Static, 0));
-    eventually(&format!("{name} answers"), || match harness::dns::ask(address, &first, "A") {
+    let answers = within(LOADING_MAX, || match harness::dns::ask(address, &first, "A") {
         Ok(reply) if !reply.answers.is_empty() => Ok(()),
         other => {
             Err(format!("{other:?}; {}", fs::read_to_string(dir.path().join("log")).unwrap_or_default()))
         }
     });
+    if let Err(last) = answers {
+        row(name, "not measured", &format!("it does not answer within {LOADING_MAX:?}: {last}"));
+        return None;
+    }
     Some(Peer { name, address, kinds, process, _dir: dir })
 }
 

@@ -3,6 +3,7 @@
 //! as [`super::decide()`] does, without an allocation, and leaves the encoding to the caller.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use super::RecordType;
 use super::zone_data::negative_ttl;
@@ -35,10 +36,11 @@ impl<'a> Direct<'a> {
     }
 }
 
-/// Decides on the name with the lower-cased wire form `name`, asked for from `source` with that client subnet and `draw`.
-/// `None` where the answer is not of this simple kind, which says nothing about what it is.
+/// Decides on the name with the lower-cased wire form `name`, whose plan in `view` is `plan`, asked for from `source` with that
+/// client subnet and `draw`. `None` where the answer is not of this simple kind, which says nothing about what it is.
 pub fn decide_directly<'a>(
     view: &'a View,
+    plan: &'a Arc<Plan>,
     name: &[u8],
     record_type: RecordType,
     source: IpAddr,
@@ -49,7 +51,6 @@ pub fn decide_directly<'a>(
     if matches!(record_type, RecordType::SOA | RecordType::NS | RecordType::ANY) {
         return None;
     }
-    let plan = view.plan(name)?;
     // Only who tells of a client needs to know what the zone makes of it.
     let zone_takes_subnets = || view.zone(&plan.profile.zone).is_some_and(|zone| zone.ecs);
     let subnet = subnet.filter(|_| zone_takes_subnets());

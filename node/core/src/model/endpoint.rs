@@ -70,21 +70,23 @@ pub struct Child {
     pub endpoints_min_v6: Option<u32>,
 }
 
-/// An endpoint (OBJ-1, OBJ-6). `priority` is always there once the endpoint is stored (SET-12).
+/// An endpoint (OBJ-1, OBJ-6). `priority` is always there once the endpoint is stored (SET-12). What decisions look at stands
+/// in front, close together (see [`crate::state::Plan`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Endpoint {
     /// Its number; a name removed and added again gets a new one (OBJ-9).
     pub id: EndpointId,
+    /// Rank under `priority`, lower first.
+    pub priority: u32,
+    /// Weight under `weighted`; 1 if not given (SET-13).
+    pub weight: Option<u32>,
     /// Its name, unique in the profile (OBJ-4).
     pub name: Caseless,
     /// What it stands for.
     pub kind: EndpointKind,
     /// Switched on by the operator (OBJ-7)?
     pub enabled: bool,
-    /// Rank under `priority`, lower first.
-    pub priority: u32,
-    /// Weight under `weighted`; 1 if not given (SET-13).
-    pub weight: Option<u32>,
     /// The region in which it lives (SET-14). A service endpoint has none of its own: it lives where its service does.
     pub location: Option<Caseless>,
     /// The places whose clients it serves under `geographic` (SET-15).

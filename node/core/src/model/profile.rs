@@ -102,11 +102,19 @@ impl std::fmt::Display for RelativeName {
     }
 }
 
-/// A profile (OBJ-1). Zone, relative name and so the full name never change.
+/// A profile (OBJ-1). Zone, relative name and so the full name never change. What decisions look at stands in front, in one
+/// line of the processor's cache (see [`crate::state::Plan`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[repr(C, align(64))]
 pub struct Profile {
     /// Its number; a name removed and added again gets a new one (OBJ-9).
     pub id: ProfileId,
+    /// Time to live of its answers in seconds; [`limits::TTL_DEFAULT`] if not given.
+    pub ttl: Option<u32>,
+    /// Most addresses of a multivalue answer; [`limits::RETURN_DEFAULT`] if not given (SET-17).
+    pub max_return: Option<u32>,
+    /// The rule that chooses.
+    pub routing: Routing,
     /// Its name in the cluster (OBJ-2).
     pub name: Caseless,
     /// The zone it lives in.
@@ -115,12 +123,6 @@ pub struct Profile {
     pub relative_name: RelativeName,
     /// The name that it answers for: `relative_name.zone`.
     pub full_name: Name,
-    /// The rule that chooses.
-    pub routing: Routing,
-    /// Time to live of its answers in seconds; [`limits::TTL_DEFAULT`] if not given.
-    pub ttl: Option<u32>,
-    /// Most addresses of a multivalue answer; [`limits::RETURN_DEFAULT`] if not given (SET-17).
-    pub max_return: Option<u32>,
     /// Are endpoints with DNS names answered by the addresses of these, which the leader looks up, instead of by an alias
     /// (DNS-16)? False if not given. A nested endpoint answers as its own profile says.
     pub flatten: bool,

@@ -10,40 +10,48 @@ use crate::model::{
     Target,
 };
 
+/// As many endpoints of a plan are fetched at once: more are seldom looked at.
+const FETCHED_MAX: usize = 4;
+
 /// A profile with what its endpoints stand for. Stays the same when probes turn a status, unless that is or was one that is
 /// out ([`EndpointStatus::is_out`]): the others are looked up in [`View::statuses`].
+///
+/// Among many profiles, nothing that a query needs is in the processor's cache, and each line of memory costs a query as much as
+/// all its arithmetic. So a plan, its profile and each of its endpoints begin with what decisions look at, at a line's start.
 #[derive(Clone, Debug, PartialEq)]
+#[repr(C, align(64))]
 pub struct Plan {
     /// The profile.
     pub profile: Arc<Profile>,
     /// Its endpoints in order, each with what the pool depends on beside its status.
     pub endpoints: Vec<PlannedEndpoint>,
+    serves: Serves,
+    exists: bool,
     /// Whose the clients' networks are, by the endpoints' positions; without Disabled and drained ones, and empty under methods that do
     /// not look at networks (RTE-10, RTE-11).
     pub subnets: RangeMap<usize>,
     /// Whose each place is, by its index; empty but under `geographic` (RTE-8).
     places: Box<[Option<u8>]>,
-    serves: Serves,
-    exists: bool,
 }
 
 /// An endpoint and what its names stand for.
 #[derive(Clone, Debug, PartialEq)]
+#[repr(C, align(64))]
 pub struct PlannedEndpoint {
-    /// The endpoint.
-    pub endpoint: Endpoint,
+    /// Which types it can answer.
+    pub serves: Serves,
+    /// Is it answered by the addresses of its target, a name (DNS-16)?
+    pub is_flattened: bool,
+    /// What an operator put over what probes find of it (STA-13).
+    pub overridden: Option<Arc<Override>>,
     /// What it stands for, its own target or its service's; `None` if it is nested.
     pub target: Option<Target>,
-    /// Is it answered by the addresses of that, a name (DNS-16)?
-    pub is_flattened: bool,
-    /// These addresses, once they are known.
+    /// The endpoint.
+    pub endpoint: Endpoint,
+    /// The target's addresses, once they are known.
     pub flattened: Option<Arc<Flattened>>,
     /// The profile that is asked in its place; `None` unless it is nested.
     pub child: Option<ProfileId>,
-    /// What an operator put over what probes find of it (STA-13).
-    pub overridden: Option<Arc<Override>>,
-    /// Which types it can answer.
-    pub serves: Serves,
     /// The region in which it lives, its own or its service's.
     pub location: Option<Caseless>,
     /// How far that region is from every place, shared by all who live there; `None` but under `performance` (RTE-7).
@@ -119,6 +127,15 @@ impl Plan {
     /// else what it lies in, on upward to WORLD.
     pub fn mapped(&self, place: Place) -> Option<usize> {
         self.places.get(place.index()).copied().flatten().map(usize::from)
+    }
+
+    /// Has the memory come in that a decision looks at first. Among many profiles that is a wait for each line; done for several
+    /// plans in a row before any of them is decided on, their waits overlap.
+    pub fn fetch(&self) {
+        std::hint::black_box(self.profile.routing);
+        for planned in self.endpoints.iter().take(FETCHED_MAX) {
+            std::hint::black_box(planned.serves);
+        }
     }
 
     /// What the endpoints can answer together that are neither out nor drained.
