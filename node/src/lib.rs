@@ -95,7 +95,8 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
     // Taken for a moment only: a port that is in use is to be known now, though queries are answered later (DNS-20).
     let encrypted = encrypted_dns(&config)?;
     drop(bind_dns(&config, encrypted.as_ref())?);
-    let started = Member::open(member_config(&config, credentials.clone()), geo.source()).await?;
+    let mut started = Member::open(member_config(&config, credentials.clone()), geo.source()).await?;
+    started.reader = started.reader.bounded(config.answers.max_stale);
     let readiness = Readiness::default();
     let measurements = Measurements::of_member_in(config.region.as_deref().map(Into::into));
     let (reader, proposer) = (started.reader.clone(), started.proposer.clone());
@@ -104,7 +105,8 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
     let served =
         serve_grpc(connections, &started, (geo.clone(), measurements.clone()), timers(&config), &shutdown)
             .await;
-    let web = Web { readiness: readiness.clone(), proposer: started.proposer.clone() };
+    let (reader, proposer) = (started.reader.clone(), started.proposer.clone());
+    let web = Web { readiness: readiness.clone(), reader, proposer };
     let pages = serve_http(http, web, shutdown.clone());
     tracing::info!(name = config.name, grpc = %config.grpc_listen, http = %config.http_listen, "listening");
 

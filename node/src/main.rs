@@ -78,7 +78,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let log = logging::start(&config.log_level, config.log_format).map_err(anyhow::Error::msg)?;
     let runtime = tokio::runtime::Runtime::new()?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         let token = shutdown::on_signals()?;
         if arguments.exit_when_stdin_closes {
             shutdown::on_closed_input(token.clone())?;
@@ -87,5 +87,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         log.reread_on_hangup(move || Config::load(&flags).map(|config| config.log_level))?;
         let geo = Arc::new(GeoTables::open(&config.data_dir));
         Ok(waymark_node::run(config, geo, token).await?)
-    })
+    });
+    // A thread that waits for a disk that hangs is not waited for: all that matters is on the disk by now.
+    runtime.shutdown_background();
+    ended
 }

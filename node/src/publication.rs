@@ -31,6 +31,8 @@ pub struct Publisher {
 pub struct Reader {
     shown: Arc<Shown>,
     applied: watch::Receiver<LogIndex>,
+    /// How old the view may be to be answered from (DNS-21); `None` is without limit.
+    max_stale: Option<Duration>,
 }
 
 /// Has clients located by the table that the state names, once the member has got it.
@@ -62,7 +64,10 @@ pub fn publication(view: View, tables: TableSource) -> (Publisher, Reader) {
     let view = ArcSwap::from_pointee(located(view, &tables));
     let (started, confirmed_ms) = (Instant::now(), AtomicU64::new(0));
     let shown = Arc::new(Shown { view, started, confirmed_ms, tables, replacing: Mutex::default() });
-    (Publisher { shown: shown.clone(), applied: sender }, Reader { shown, applied: receiver })
+    (
+        Publisher { shown: shown.clone(), applied: sender },
+        Reader { shown, applied: receiver, max_stale: None },
+    )
 }
 
 impl Publisher {
@@ -106,6 +111,16 @@ impl Reader {
     pub fn age(&self) -> Duration {
         let confirmed = Duration::from_millis(self.shown.confirmed_ms.load(Ordering::Relaxed));
         self.shown.started.elapsed().saturating_sub(confirmed)
+    }
+
+    /// The same reader, to which the view is stale when it is older than `max_stale`.
+    pub fn bounded(self, max_stale: Option<Duration>) -> Self {
+        Self { max_stale, ..self }
+    }
+
+    /// Has the member been cut off for longer than the operator wants to be answered from it (DNS-21)?
+    pub fn is_stale(&self) -> bool {
+        self.max_stale.is_some_and(|max_stale| self.age() > max_stale)
     }
 
     /// Notes when the view was last certain to have all that was committed.

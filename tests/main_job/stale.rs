@@ -57,6 +57,12 @@ fn dns_21_a_member_that_is_cut_off_refuses_service_only_after_max_stale() {
     });
     let reply = harness::dns::ask_tcp(bound_dns, NAME, "A").expect("a reply over TCP");
     assert!(reply.answers.is_empty(), "{reply:?}");
+    let told = cluster.cli_of(bound).ok("explain web.waymark.test");
+    assert!(told.contains("SERVFAIL: this member is cut off"), "{told}");
+    let health = reqwest::blocking::get(format!("http://{}/readyz", cluster.members[bound].http)).unwrap();
+    assert_eq!(health.status(), 503);
+    let lines = health.text().unwrap();
+    assert!(lines.contains("[no] state not older than max_stale"), "{lines}");
     eventually("the age of both is told, and that of the lost is not", || {
         let [bound, unbound, lost] = ages(&cluster, unbound);
         let is_old = |age: &Option<serde_json::Value>| {

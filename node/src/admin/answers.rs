@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tonic::{Request, Response, Status};
-use waymark_core::answer::{Query, Record, RecordData};
+use waymark_core::answer::{Answer, Query, Rcode, Record, RecordData};
 use waymark_core::explain::{self, explain};
 use waymark_core::geo::{LocatedBy, Location};
 use waymark_core::model::{Name, Network, RecordType, Routing, Timestamp, Violations};
@@ -68,13 +68,16 @@ impl answers_server::Answers for AnswersService {
     async fn explain(&self, request: Request<ExplainRequest>) -> Result<Response<Explanation>, Status> {
         let request = request.into_inner();
         let (moment, down) = (request.at_ms, request.down.clone());
+        // What is supposed is asked about for what it says, whoever would be told so.
+        let is_stale = moment.is_none() && down.is_empty() && self.handles.reader.is_stale();
         let (query, draw) = query_of(request)?;
         let view = match moment {
             None => self.handles.reader.view(),
             Some(moment) => self.past(Timestamp(moment)).await?,
         };
         let view = if down.is_empty() { view } else { Arc::new(simulation::suppose(&view, &down)?.0) };
-        let explained = explain(&view, &query, draw);
+        let mut explained = explain(&view, &query, draw);
+        let rcode = if is_stale { refuse_service(&mut explained) } else { explained.answer.rcode.as_str() };
         let shown = Shown::of(&view.state);
         let client = explained.client.as_ref().map(|asker| asker.client);
         let records = |records: &[Record]| records.iter().map(record_message).collect();
@@ -85,7 +88,7 @@ impl answers_server::Answers for AnswersService {
             client: client.map_or(query.source, |client| client.address).to_string(),
             client_from: client.map_or_else(|| "source".to_owned(), whence),
             draw,
-            rcode: explained.answer.rcode.as_str().to_owned(),
+            rcode: rcode.to_owned(),
             answers: records(&explained.answer.answers),
             authority: records(&explained.answer.authority),
             additional: records(&explained.answer.additional),
@@ -116,6 +119,17 @@ impl answers_server::Answers for AnswersService {
         let (view, member) = (self.handles.reader.view(), self.handles.consensus.name());
         Ok(Response::new(self.workshop.run(move || wanted.simulate(&view, member)).await??))
     }
+}
+
+/// What a member tells that is cut off for longer than it may be (DNS-21), in the place of its answer; the response code.
+fn refuse_service(explained: &mut explain::Explanation) -> &'static str {
+    let rest = std::mem::take(&mut explained.reason);
+    explained.reason = format!(
+        "SERVFAIL: this member is cut off from the cluster for longer than max_stale; from its last state it would be: {} {rest}",
+        explained.answer.rcode.as_str()
+    );
+    explained.answer = Answer::empty(Rcode::NoError);
+    "SERVFAIL"
 }
 
 fn refuse_moment(rule: String) -> Status {

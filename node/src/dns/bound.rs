@@ -15,6 +15,7 @@ use super::door::Door;
 use super::encrypted::{Encrypted, EncryptedSockets};
 use super::places::{Limits, Places};
 use super::responder::Answers;
+use super::stale;
 use super::tcp::{self, Protocol};
 use super::udp;
 use crate::config::AnswerSettings;
@@ -78,6 +79,7 @@ impl Bound {
     /// Answers from the latest view of `reader`, as `settings` say, until `shutdown`; then answers what the sockets hold, closes them and
     /// returns, after 4 s at the latest. However old the view gets, it is answered from, unless they say otherwise (DNS-21).
     pub async fn serve(self, reader: Reader, settings: AnswerSettings, shutdown: CancellationToken) {
+        tokio::spawn(stale::narrate(reader.clone(), shutdown.clone()));
         let answers = Answers::new(reader, settings, self.measurements);
         let places = Arc::new(Places::new(self.limits));
         let mut listeners = JoinSet::new();

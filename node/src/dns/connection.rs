@@ -83,7 +83,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let mut has_taken = false;
         while let Some(message) = next_message(&mut self.inbox) {
             has_taken = true;
-            if let Some(reply) = self.guest.answer(&message) {
+            if let Some((reply, _)) = self.guest.answer(&message) {
                 // A message is never longer than its length can say: the encoder stops there.
                 self.outbox.extend((reply.len() as u16).to_be_bytes());
                 self.outbox.extend(reply);

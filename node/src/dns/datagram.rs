@@ -29,7 +29,7 @@ pub(super) struct Moment {
 impl Moment {
     /// The present one, with how the member is that answers by `answers`.
     pub(super) fn now(answers: &Answers) -> Self {
-        let condition = Condition { is_stale: answers.are_stale(), is_crowded: false };
+        let condition = Condition { is_stale: answers.reader.is_stale(), is_crowded: false };
         Self { now: Instant::now(), now_s: now_s(), condition }
     }
 }
@@ -131,7 +131,7 @@ impl Clerk {
 
     fn taken(&self, verdict: Verdict) -> Option<(u16, bool)> {
         match verdict {
-            Verdict::Reply { code, is_proven } => Some((code, is_proven)),
+            Verdict::Reply { code, is_proven, .. } => Some((code, is_proven)),
             Verdict::Drop => {
                 count_alone(&self.counters.drops);
                 None

@@ -68,8 +68,8 @@ impl Door {
 }
 
 impl Guest {
-    /// The reply to `message`, if it gets one; who gets one is not idle.
-    pub(super) fn answer(&mut self, message: &[u8]) -> Option<&[u8]> {
+    /// The reply to `message`, if it gets one, and for how many seconds caches may use it; who gets one is not idle.
+    pub(super) fn answer(&mut self, message: &[u8]) -> Option<(&[u8], Option<u32>)> {
         let is_crowded = self.place.is_in_a_crowd();
         let reply = self.responder.answer(message, self.transport, self.source, is_crowded)?;
         self.place.touch();

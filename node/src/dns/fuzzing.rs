@@ -80,7 +80,7 @@ pub fn answer(data: &[u8]) {
     let (view, settings, mut out) = (&*VIEW, AnswerSettings::default(), b"what was there before".to_vec());
     let verdict = respond(view, &settings, &arrival, &mut out);
     let must_be_silent = packet.len() < HEADER_LEN || packet[2] & QR != 0;
-    let Verdict::Reply { code, is_proven } = verdict else {
+    let Verdict::Reply { code, is_proven, .. } = verdict else {
         assert!(must_be_silent, "silence");
         return;
     };

@@ -45,6 +45,7 @@ mod read;
 mod respond;
 mod responder;
 mod round_trip;
+mod stale;
 mod tcp;
 #[cfg(test)]
 mod tests;

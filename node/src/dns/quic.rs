@@ -206,7 +206,7 @@ impl Conversation {
         if !query.starts_with(&[0, 0]) || keeps_tcp {
             return None;
         }
-        let reply = self.visit.answer(query)?;
+        let (reply, _) = self.visit.answer(query)?;
         Some([&(reply.len() as u16).to_be_bytes()[..], &reply].concat())
     }
 }

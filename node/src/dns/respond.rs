@@ -69,6 +69,8 @@ pub enum Verdict {
         code: u16,
         /// Has the asker shown by a cookie that it is where it says (DNS-11)?
         is_proven: bool,
+        /// For how many seconds caches may use it; `None` for what answers nothing.
+        fresh_s: Option<u32>,
     },
     /// Say nothing.
     Drop,
@@ -115,7 +117,11 @@ pub(super) fn respond_with(
         write(&received, &Reply::Code(ResponseCode::ServFail), &[], bounds, out)
     });
     let is_proven = received.options.is_proven(secrets, arrival.source, arrival.now_s);
-    written.map_or(Verdict::Drop, |code| Verdict::Reply { code: code.into(), is_proven })
+    let fresh_s = match &reply {
+        Reply::Answer(answer) => answer.seconds_fresh(),
+        _ => None,
+    };
+    written.map_or(Verdict::Drop, |code| Verdict::Reply { code: code.into(), is_proven, fresh_s })
 }
 
 /// The reply to a query whose network has had its share (DNS-19), no longer than the query: what is refused anyway is
@@ -144,7 +150,11 @@ pub(super) fn cut(
     let options = received.options.reply(arrival, settings, secrets);
     let bounds = Bounds { transport: arrival.transport, size_max: PLAIN_UDP_MAX };
     let written = write(&received, &reply, &options, bounds, out);
-    written.map_or(Verdict::Drop, |code| Verdict::Reply { code: code.into(), is_proven: false })
+    written.map_or(Verdict::Drop, |code| Verdict::Reply {
+        code: code.into(),
+        is_proven: false,
+        fresh_s: None,
+    })
 }
 
 /// What is to be done with a query.

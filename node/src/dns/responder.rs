@@ -37,11 +37,6 @@ impl Answers {
         Self { reader, settings: Arc::new(settings), limiter, measurements }
     }
 
-    /// Has the member been cut off for longer than the operator wants to be answered from it (DNS-21)?
-    pub(super) fn are_stale(&self) -> bool {
-        self.settings.max_stale.is_some_and(|max_stale| self.reader.age() > max_stale)
-    }
-
     /// A responder that counts in `counters`.
     pub(super) fn responder(&self, counters: Arc<Counters>) -> Responder {
         Responder { answers: self.clone(), draws: Draws::seeded(), counters, out: Vec::new() }
@@ -58,7 +53,7 @@ pub(super) struct Responder {
 }
 
 impl Responder {
-    /// The reply to `packet`, if it gets one; `is_crowded` tells whether connections are scarce. Each packet is answered from
+    /// The reply to `packet`, if it gets one, and for how many seconds caches may use it; `is_crowded` tells whether connections are scarce. Each packet is answered from
     /// the view of its moment (DNS-23).
     pub(super) fn answer(
         &mut self,
@@ -66,9 +61,9 @@ impl Responder {
         transport: Transport,
         source: IpAddr,
         is_crowded: bool,
-    ) -> Option<&[u8]> {
+    ) -> Option<(&[u8], Option<u32>)> {
         count(&self.counters.queries);
-        let condition = Condition { is_stale: self.answers.are_stale(), is_crowded };
+        let condition = Condition { is_stale: self.answers.reader.is_stale(), is_crowded };
         let draw = self.draws.next();
         let arrival = Arrival { packet, transport, source, draw, now_s: now_s(), condition };
         let Answers { reader, settings, .. } = &self.answers;
@@ -77,9 +72,9 @@ impl Responder {
         let verdict = catch_unwind(AssertUnwindSafe(|| respond(&view, settings, &arrival, out)))
             .unwrap_or_else(|_| fail(packet, &mut self.out));
         match verdict {
-            Verdict::Reply { code, .. } => {
+            Verdict::Reply { code, fresh_s, .. } => {
                 self.counters.replies.get(usize::from(code)).map(count);
-                Some(&self.out)
+                Some((&self.out, fresh_s))
             }
             Verdict::Drop => {
                 count(&self.counters.drops);
@@ -105,7 +100,7 @@ pub(super) fn fail(packet: &[u8], out: &mut Vec<u8>) -> Verdict {
     out.extend([id_high, id_low]);
     out.extend(flags.to_be_bytes());
     out.resize(HEADER_LEN, 0);
-    Verdict::Reply { code: SERVER_FAILURE & 0xf, is_proven: false }
+    Verdict::Reply { code: SERVER_FAILURE & 0xf, is_proven: false, fresh_s: None }
 }
 
 #[cfg(test)]
@@ -116,7 +111,7 @@ mod tests {
     fn dns_13_a_failure_is_told_and_not_passed_over_in_silence() {
         let query = [0x12, 0x34, 0x79, 0xff, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1];
         let mut out = b"half of an answer".to_vec();
-        assert_eq!(fail(&query, &mut out), Verdict::Reply { code: 2, is_proven: false });
+        assert_eq!(fail(&query, &mut out), Verdict::Reply { code: 2, is_proven: false, fresh_s: None });
         assert_eq!(out, [0x12, 0x34, 0xf9, 0x02, 0, 0, 0, 0, 0, 0, 0, 0]);
     }
 }

@@ -35,9 +35,9 @@ impl Visit {
         Self { guest: Mutex::new(guest), large: Turn::default() }
     }
 
-    /// The reply to `message`, if it gets one.
-    pub(super) fn answer(&self, message: &[u8]) -> Option<Bytes> {
-        self.guest().answer(message).map(Bytes::copy_from_slice)
+    /// The reply to `message`, if it gets one, and for how many seconds caches may use it.
+    pub(super) fn answer(&self, message: &[u8]) -> Option<(Bytes, Option<u32>)> {
+        self.guest().answer(message).map(|(reply, fresh_s)| (Bytes::copy_from_slice(reply), fresh_s))
     }
 
     /// When the guest last got an answer, or came.

@@ -9,6 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
 
+use crate::publication::Reader;
 use crate::raft::Proposer;
 
 /// What the pages are made from.
@@ -16,11 +17,13 @@ use crate::raft::Proposer;
 pub struct Web {
     /// How far the start has come.
     pub readiness: Readiness,
+    /// Knows whether what is answered has become too old.
+    pub reader: Reader,
     /// Knows whether a leader can be reached.
     pub proposer: Proposer,
 }
 
-/// `/healthz` (alive), `/readyz` (answers DNS; stays 200 without a leader), `/readyz/write` (a leader is reachable).
+/// `/healthz` (alive), `/readyz` (answers DNS; stays 200 without a leader, unless `max_stale` is over), `/readyz/write` (a leader is reachable).
 pub fn router(web: Web) -> Router {
     Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
@@ -30,7 +33,7 @@ pub fn router(web: Web) -> Router {
 }
 
 async fn ready(State(web): State<Web>) -> (StatusCode, String) {
-    let (ready, reasons) = web.readiness.report();
+    let (ready, reasons) = web.readiness.report(web.reader.is_stale());
     (if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, reasons)
 }
 

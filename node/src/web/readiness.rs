@@ -30,14 +30,15 @@ impl Readiness {
         self.0.dns.store(true, Ordering::Relaxed);
     }
 
-    /// Is everything done, and a line for each step?
-    pub fn report(&self) -> (bool, String) {
+    /// Is everything done, and what is answered not stale (DNS-21), and a line for each?
+    pub fn report(&self, is_stale: bool) -> (bool, String) {
+        let done = |step: &AtomicBool| step.load(Ordering::Relaxed);
         let steps = [
-            ("part of a cluster", &self.0.member),
-            ("state caught up", &self.0.caught_up),
-            ("DNS listening on UDP and TCP", &self.0.dns),
-        ]
-        .map(|(step, done)| (step, done.load(Ordering::Relaxed)));
+            ("part of a cluster", done(&self.0.member)),
+            ("state caught up", done(&self.0.caught_up)),
+            ("DNS listening on UDP and TCP", done(&self.0.dns)),
+            ("state not older than max_stale", !is_stale),
+        ];
         let line = |(step, done): &(&str, bool)| format!("[{}] {step}\n", if *done { "ok" } else { "no" });
         (steps.iter().all(|(_, done)| *done), steps.iter().map(line).collect())
     }
@@ -52,10 +53,12 @@ mod tests {
         let readiness = Readiness::default();
         readiness.is_member();
         readiness.has_caught_up();
-        let (ready, report) = readiness.report();
+        let (ready, report) = readiness.report(false);
         assert!(!ready);
         assert!(report.contains("[ok] state caught up") && report.contains("[no] DNS listening"), "{report}");
         readiness.serves_dns();
-        assert!(readiness.report().0);
+        assert!(readiness.report(false).0);
+        let (ready, report) = readiness.report(true);
+        assert!(!ready && report.contains("[no] state not older"), "DNS-21: {report}");
     }
 }

@@ -175,4 +175,14 @@ impl Answer {
             scope: None,
         }
     }
+
+    /// For how many seconds it may be used: no longer than any record of the answer, nor than a negative answer, which may
+    /// stand at the end of a chain of aliases (RFC 8484 §5.1, RFC 2308 §5). `None` for what answers nothing.
+    pub fn seconds_fresh(&self) -> Option<u32> {
+        let negative = self.authority.iter().filter_map(|record| match &record.data {
+            RecordData::Soa(soa) => Some(record.ttl.min(soa.minimum)),
+            _ => None,
+        });
+        self.answers.iter().map(|record| record.ttl).chain(negative).min()
+    }
 }

@@ -57,7 +57,7 @@ fn dns_4_a_name_that_is_not_ours_is_refused_without_aa_or_records() {
             let mut out = Vec::new();
             let verdict =
                 respond(&view, &AnswerSettings::default(), &arrival(&packet, Transport::Udp), &mut out);
-            assert_eq!(verdict, Verdict::Reply { code: REFUSED, is_proven: false }, "{name}");
+            assert_eq!(verdict, Verdict::Reply { code: REFUSED, is_proven: false, fresh_s: None }, "{name}");
             let seen = Seen::of(&out);
             assert_eq!((seen.flags, seen.counts), (QR | RD, [1, 0, 0, 1]), "{name}");
             assert_eq!(seen.bytes[12..packet.len() - 11], packet[12..packet.len() - 11]);

@@ -33,7 +33,7 @@ fn told(packet: &[u8], transport: Transport, secrets: &CookieSecrets) -> (Seen, 
     let mut out = Vec::new();
     let arrival = arrival(packet, transport);
     let verdict = respond_with(&settings(), secrets, &arrival, &mut out, |_, _| positive(NAME, 1));
-    let Verdict::Reply { code, is_proven } = verdict else { panic!("a reply") };
+    let Verdict::Reply { code, is_proven, .. } = verdict else { panic!("a reply") };
     Message::from_vec(&out).expect("hickory reads it");
     let seen = Seen::of(&out);
     assert_eq!(seen.rcode, code);

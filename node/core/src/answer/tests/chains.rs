@@ -2,7 +2,7 @@
 
 use super::{OTHER_TYPES, RecordType, answers, ask, negative};
 use crate::answer::{ALIASES_MAX, Rcode};
-use crate::fixture::{add_profile, edit_profile, example_state, set_zone};
+use crate::fixture::{add_profile, edit_profile, example_state, name, set_records, set_zone};
 use crate::health::EndpointStatus::Online;
 use crate::state::State;
 
@@ -117,4 +117,15 @@ fn dns_6_long_chains_end_after_eight_aliases() {
     assert_eq!(cut.answers.len(), ALIASES_MAX as usize);
     assert_eq!(answers(&cut)[7], "c7.example.com 30 CNAME c8.example.com.");
     assert_eq!((cut.rcode, cut.authority.len()), (Rcode::NoError, 0));
+}
+
+/// RFC 2308 §5: what an alias leads to may be missing for a shorter time than the alias lives.
+#[test]
+fn dns_15_nothing_at_the_end_of_a_chain_is_not_fresh_for_as_long_as_the_chain() {
+    let mut state = example_state();
+    let target = name("nobody.example.com");
+    set_records(&mut state, "example.com", "long", RecordType::CNAME, &[target.as_wire()]);
+    let answer = ask(&state, "long.example.com", RecordType::A);
+    assert_eq!((answer.answers[0].ttl, answer.seconds_fresh()), (300, Some(30)));
+    assert_eq!(ask(&state, "www.example.net", RecordType::A).seconds_fresh(), None, "REFUSED is no answer");
 }
