@@ -6,9 +6,10 @@ use std::slice::Iter;
 use std::str::FromStr;
 
 use data_encoding::BASE64;
-use waymark_core::model::nearest;
+use waymark_core::model::{nearest, quote as shown};
 
 use super::fault::RecordFault;
+use super::read::digits;
 use super::show::{take, take_text};
 use super::tokens::{Token, quote};
 
@@ -98,10 +99,9 @@ fn read_value(key: u16, value: &[u8]) -> Result<Vec<u8>, String> {
             }
             Ok(bytes)
         }
-        PORT => text()
-            .parse()
+        PORT => digits(text())
             .map(|port: u16| port.to_be_bytes().into())
-            .map_err(|_| "is no port, 0–65535".into()),
+            .ok_or_else(|| "is no port, 0–65535".into()),
         IPV4_HINT => addresses(text(), "is no IPv4 address", |address: Ipv4Addr| address.octets()),
         IPV6_HINT => addresses(text(), "is no IPv6 address", |address: Ipv6Addr| address.octets()),
         ECH => {
@@ -114,7 +114,7 @@ fn read_value(key: u16, value: &[u8]) -> Result<Vec<u8>, String> {
 fn mandatory(text: &str) -> Result<Vec<u8>, String> {
     let mut keys = Vec::new();
     for word in text.split(',') {
-        keys.push(key(word.as_bytes()).map_err(|rule| format!("has '{word}', which {rule}"))?);
+        keys.push(key(word.as_bytes()).map_err(|rule| format!("has {}, which {rule}", shown(word)))?);
     }
     keys.sort_unstable();
     if keys.contains(&MANDATORY) || keys.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -130,7 +130,7 @@ fn addresses<A: FromStr, const N: usize>(
 ) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     for word in text.split(',') {
-        bytes.extend(octets(word.parse().map_err(|_| format!("has '{word}', which {rule}"))?));
+        bytes.extend(octets(word.parse().map_err(|_| format!("has {}, which {rule}", shown(word)))?));
     }
     Ok(bytes)
 }

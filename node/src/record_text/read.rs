@@ -47,7 +47,7 @@ fn read_raw(record_type: RecordType, text: &str) -> Result<Vec<u8>, RecordFault>
     let wrong = |rule: &str| RecordFault::Raw(rule.to_owned());
     let mut words = text.split_ascii_whitespace();
     let length = words.next().filter(|_| text.starts_with(|next: char| next.is_ascii_whitespace()));
-    let length = length.and_then(|length| length.parse::<u16>().ok());
+    let length = length.and_then(digits::<u16>);
     let length = length.ok_or_else(|| wrong("LENGTH is the number of bytes, 0–65535"))?;
     let digits: String = words.collect();
     let bytes = HEXLOWER_PERMISSIVE.decode(digits.as_bytes());
@@ -142,8 +142,8 @@ fn joined<'a>(first: &'a Token, rest: &mut Iter<'a, Token>) -> Vec<u8> {
 /// A number of `width` bytes, the highest first.
 fn number(token: &Token, width: usize) -> Result<Vec<u8>, String> {
     let max = u32::MAX >> (32 - 8 * width);
-    let digits = token.bytes.iter().all(u8::is_ascii_digit);
-    let number = plain::<u32>(token, "").ok().filter(|number| digits && *number <= max);
+    let text = std::str::from_utf8(&token.bytes).ok().filter(|_| token.is_plain);
+    let number = text.and_then(digits::<u32>).filter(|number| *number <= max);
     let number = number.ok_or_else(|| format!("is no whole number, 0–{max}"))?;
     Ok(number.to_be_bytes()[4 - width..].to_vec())
 }
@@ -161,4 +161,9 @@ pub(super) fn read_name(token: &Token) -> Result<Name, String> {
 fn plain<T: FromStr>(token: &Token, rule: &str) -> Result<T, String> {
     let text = std::str::from_utf8(&token.bytes).ok().filter(|_| token.is_plain);
     text.and_then(|text| text.parse().ok()).ok_or_else(|| rule.to_owned())
+}
+
+/// A number in digits: the standard library's readers take a sign as well, which no zone file has.
+pub(super) fn digits<T: FromStr>(text: &str) -> Option<T> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }

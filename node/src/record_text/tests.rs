@@ -105,7 +105,7 @@ fn dns_17_each_type_is_read_and_shown() {
 }
 
 /// Type, text, and what is wrong with it.
-const BAD: [(&str, &str, &str); 39] = [
+const BAD: [(&str, &str, &str); 42] = [
     ("A", "192.0.2", "address: '192.0.2' is no IPv4 address"),
     ("A", "\"192.0.2.1\"", "address: '192.0.2.1' is no IPv4 address"),
     ("A", "", "ends before its address; A data is written: ADDRESS"),
@@ -146,6 +146,12 @@ const BAD: [(&str, &str, &str); 39] = [
     ("HTTPS", "1 . xyz", "parameters: 'xyz' is no key; others are written by their number, as in key65280"),
     ("HTTPS", "1 . port=1 port=2", "parameters: 'port' is given twice"),
     ("HTTPS", "1 . port=a", "port: 'a' is no port, 0–65535"),
+    ("HTTPS", "1 . port=+443", "port: '+443' is no port, 0–65535"),
+    (
+        "HTTPS",
+        "1 . mandatory=\u{1b}[31m",
+        "mandatory: '\\u{1b}[31m' has '\\u{1b}[31m', which is no key; others are written by their number, as in key65280",
+    ),
     ("HTTPS", "1 . alpn=", "alpn: '' has a protocol's name that is empty or longer than 255 bytes"),
     ("HTTPS", "1 . ipv4hint=::1", "ipv4hint: '::1' has '::1', which is no IPv4 address"),
     ("HTTPS", "1 . no-default-alpn", "parameters: 'no-default-alpn' is given without alpn"),
@@ -158,6 +164,7 @@ const BAD: [(&str, &str, &str); 39] = [
         "1 2",
         "LOC data is known here by its bytes alone; write it as \\# LENGTH HEX (RFC 3597), as in \\# 4 c0000201",
     ),
+    ("LOC", "\\# +1 00", "is not \\# LENGTH HEX: LENGTH is the number of bytes, 0–65535"),
     ("LOC", "\\#4 00", "is not \\# LENGTH HEX: LENGTH is the number of bytes, 0–65535"),
     ("LOC", "\\# 4 00", "is not \\# LENGTH HEX: LENGTH is 4, but there are 1 bytes"),
     ("LOC", "\\# 1 0g", "is not \\# LENGTH HEX: HEX has two hexadecimal digits for each byte"),

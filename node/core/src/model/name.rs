@@ -31,6 +31,9 @@ pub enum NameFault {
     /// `-` at the start or the end of a label.
     #[error("has a label that begins or ends with '-'")]
     Hyphen,
+    /// A final dot, where a name goes on below another.
+    #[error("ends in a dot, as only a whole name does; leave out the dot and the zone's name")]
+    Whole,
     /// A `*` label: wildcards are not served.
     #[error("is a wildcard; wildcards are not supported")]
     Wildcard,

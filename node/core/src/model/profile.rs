@@ -79,9 +79,13 @@ pub enum RelativeName {
 }
 
 impl RelativeName {
-    /// Reads `@` or one or more labels.
+    /// Reads `@` or one or more labels. A final dot would say that the zone's name is there already (RFC 1035 §5.1).
     pub fn parse(text: &str) -> Result<Self, NameFault> {
-        if text == "@" { Ok(Self::Apex) } else { Name::parse(text).map(Self::Below) }
+        match text {
+            "@" => Ok(Self::Apex),
+            text if text.len() > 1 && text.ends_with('.') => Err(NameFault::Whole),
+            text => Name::parse(text).map(Self::Below),
+        }
     }
 
     /// The full name in `zone`.

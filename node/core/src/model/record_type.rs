@@ -11,8 +11,8 @@ pub struct RecordType(pub u16);
 
 /// Why a text is no record type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}' is no record type{}; any type can be written by its number, as in TYPE65",
-    .hint.map(|word| format!(" (did you mean {word}?)")).unwrap_or_default())]
+#[error("{} is no record type{}; any type can be written by its number, as in TYPE65",
+    super::quote(text), .hint.map(|word| format!(" (did you mean {word}?)")).unwrap_or_default())]
 pub struct RecordTypeFault {
     /// The text.
     pub text: String,

@@ -1,7 +1,10 @@
 //! What is allowed but probably not meant, as far as other objects must be looked at (VAL-5).
 
+use super::lookup::name_some;
 use super::step::Step;
-use crate::model::{Child, Endpoint, EndpointKind, Profile, Target, Violations, warn_profile};
+use crate::model::{
+    Child, Endpoint, EndpointKind, Profile, RecordType, Target, Violations, Zone, warn_profile,
+};
 use crate::state::State;
 
 /// Warns about a profile as a whole.
@@ -33,6 +36,45 @@ pub(super) fn warn_of_endpoint(step: &mut Step<'_>, path: &str, profile: &Profil
             }
         }
     });
+}
+
+/// Warns about name servers of `zone` that lie in another zone of ours and have no address there, or are aliases (RFC 2181 §10.3),
+/// and, where the zone is new, about flattened endpoints whose names are looked up no longer because they lie in it.
+pub(super) fn warn_of_zone(step: &mut Step<'_>, zone: &Zone) {
+    let Step { state, original, warnings, .. } = step;
+    for (place, server) in zone.name_servers.iter().enumerate() {
+        let around = state.enclosing_zone(&server.name).filter(|around| around.name != zone.name);
+        let Some(around) = around.filter(|_| server.addresses.is_empty()) else { continue };
+        let (name, field) = (&server.name, format!("name_servers[{place}].name"));
+        let has = |record_type| state.record_set(name, record_type).is_some();
+        if has(RecordType::CNAME) {
+            warnings.add(&field, format!("'{name}' is an alias, which a name server must not be (RFC 2181)"));
+        } else if !has(RecordType::A)
+            && !has(RecordType::AAAA)
+            && state.addressing_zone(name).is_none()
+            && !state.owners.contains_key(&name.tree_key())
+        {
+            let around = &around.name;
+            warnings
+                .add(&field, format!("'{name}' lies in the zone '{around}', which has no address for it"));
+        }
+    }
+    if original.zones.contains_key(&zone.name) {
+        return;
+    }
+    let flattened = state.profiles.values().flat_map(|profile| {
+        let names = profile.endpoints.iter().filter_map(|endpoint| {
+            let name = state.name_to_flatten(profile, endpoint)?;
+            name.is_within(&zone.name).then(|| format!("'{}/{}' ({name})", profile.name, endpoint.name))
+        });
+        names.collect::<Vec<_>>()
+    });
+    let flattened = name_some(flattened);
+    if !flattened.is_empty() {
+        let list = flattened.join(", ");
+        let why = "is answered from here now, so that these are looked up no longer and keep the addresses that they have";
+        warnings.add("name", format!("'{}' {why}: {list}; nest the profiles instead", zone.name));
+    }
 }
 
 /// Warns about a target that we would have to answer for ourselves.

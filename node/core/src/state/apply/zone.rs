@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::lookup::check_revision;
 use super::step::Step;
+use super::warn::warn_of_zone;
 use super::{lookup, names};
 use crate::model::{
     Edit, Name, NameServer, NameServerDraft, Revision, Violations, Zone, ZonePatch, ZoneTimers,
@@ -93,6 +94,7 @@ pub(super) fn delete(
 
 fn store(step: &mut Step<'_>, zone: Zone) {
     warn_of_other_addresses(step, &zone);
+    warn_of_zone(step, &zone);
     zone.timers.warn(&mut step.warnings);
     step.note(Change::Zone(zone.name.clone()));
     step.state.zones.insert(zone.name.clone(), Arc::new(zone));
