@@ -4,8 +4,9 @@ CARGO ?= cargo
 ARGS ?=
 MINUTES ?= 5
 SECONDS ?= 60
+STEPS ?= 1000000
 
-.PHONY: help build demo test checkers fuzz soak check fix bench bench-dns
+.PHONY: help build demo test checkers fuzz simulate soak check fix bench bench-dns
 
 help: ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -31,6 +32,9 @@ fuzz: ## Feed packets, answers, client subnets and cookies at random, so long ea
 	RUSTC_BOOTSTRAP=1 nice $(CARGO) fuzz run --sanitizer none $$target \
 	"$(CURDIR)/tests/fuzz/found/$$target" "$(CURDIR)/tests/fuzz/corpus/$$target" -- \
 	-max_total_time=$(SECONDS) -max_len=1400 -print_final_stats=1 || exit 1; done
+
+simulate: ## Run the pure core under random schedules, so many log entries (STEPS=1000000, WAYMARK_SEED=N repeats a run)
+	WAYMARK_STEPS=$(STEPS) $(CARGO) test --locked --release -p waymark-tests --test simulation -- --nocapture
 
 soak: build ## Kill, restart and change three members under load, and count what gets lost (MINUTES=5)
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-soak --minutes $(MINUTES)
