@@ -71,7 +71,7 @@ pub struct Child {
 }
 
 /// An endpoint (OBJ-1, OBJ-6). `priority` is always there once the endpoint is stored (SET-12). What decisions look at stands
-/// in front, close together (see [`crate::state::Plan`]).
+/// in front, close together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Endpoint {

@@ -107,7 +107,7 @@ impl std::fmt::Display for RelativeName {
 }
 
 /// A profile (OBJ-1). Zone, relative name and so the full name never change. What decisions look at stands in front, in one
-/// line of the processor's cache (see [`crate::state::Plan`]).
+/// line of the processor's cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Profile {
