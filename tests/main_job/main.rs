@@ -8,6 +8,7 @@ mod failover;
 mod flatten;
 mod latency;
 mod leader;
+mod life;
 mod overrides;
 mod quiet_log;
 mod scene;

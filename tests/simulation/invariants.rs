@@ -39,10 +39,11 @@ pub(crate) fn a_retry_is_answered_as_before(before: &State, applied: &Applied, c
     }
 }
 
-/// STA-6: what comes from an agent that is unknown, lost or of another run changes nothing.
+/// STA-6, PRB-14: what comes from an agent that is unknown, lost, blind or of another run changes nothing.
 pub(crate) fn strangers_change_nothing(before: &State, applied: &Applied, action: &Action) {
     let Action::RecordOutcomes { agent, run, .. } = action else { return };
-    let is_known = before.agents.get(agent).is_some_and(|known| !known.lost && known.run == *run);
+    let is_known =
+        before.agents.get(agent).is_some_and(|known| !known.lost && !known.is_blind && known.run == *run);
     assert!(is_known || applied.changes.is_empty(), "{agent} is a stranger: {:?}", applied.changes);
 }
 

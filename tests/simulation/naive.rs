@@ -89,7 +89,8 @@ impl Naive {
         run: AgentRun,
         reported: &waymark_core::state::ReportedOutcome,
     ) -> Option<()> {
-        let known = state.agents.get(agent).filter(|known| !known.lost && known.run == run)?;
+        let known =
+            state.agents.get(agent).filter(|known| !known.lost && !known.is_blind && known.run == run)?;
         let health = state.health.get(&reported.endpoint)?;
         let profile = state.profiles.get(&health.profile)?;
         let endpoint = profile.endpoint_by_id(reported.endpoint)?;
@@ -128,7 +129,9 @@ impl Naive {
     fn follow(&mut self, before: &State, after: &State) {
         for (name, agent) in &before.agents {
             let now = after.agents.get(name);
-            let is_silent = now.is_none_or(|now| now.lost && !agent.lost || now.region != agent.region);
+            // PRB-14: whoever sees nothing has nothing to say.
+            let is_silent =
+                now.is_none_or(|now| now.is_blind || now.lost && !agent.lost || now.region != agent.region);
             if is_silent {
                 let counted: Vec<_> =
                     self.reports.keys().filter(|(_, by)| by == name).map(|(id, _)| *id).collect();

@@ -239,6 +239,7 @@ pub(crate) fn nonsense(chance: &mut Chance, state: &State) -> Action {
             run: AgentRun(number(chance)),
             version: text(chance),
             member: MemberId(number(chance)),
+            is_blind: None,
         },
         8 => Action::RecordOutcomes {
             agent: Caseless::new(&name),

@@ -79,7 +79,8 @@ impl Fleet {
                 Some(Action::ForgetAgent { name: probe.name.to_string() })
             }
             7 => probe.repeat(chance, seen),
-            8..=40 => probe.report(chance, clock, seen),
+            8 => probe.sight(chance, leader, seen),
+            9..=40 => probe.report(chance, clock, seen),
             _ => probe.find(chance, leader, clock, down),
         }
     }
@@ -101,6 +102,7 @@ impl Probe {
             run: AgentRun(self.run),
             version: "1".to_owned(),
             member: MemberId(1 + chance.below(3)),
+            is_blind: chance.one_in(4).then(|| chance.one_in(2)),
         }
     }
 
@@ -108,6 +110,14 @@ impl Probe {
         let agent = leader.state.agents.get(&self.name)?;
         seen.count("lost agents");
         Some(Action::LoseAgent { agent: self.name.clone(), session: agent.session })
+    }
+
+    /// Its canaries all fail, or one answers again (PRB-14).
+    fn sight(&self, chance: &mut Chance, leader: &Member, seen: &mut Seen) -> Option<Action> {
+        let agent = leader.state.agents.get(&self.name)?;
+        seen.count("changes of sight");
+        let is_blind = chance.one_in(3);
+        Some(Action::SetSight { agent: self.name.clone(), session: agent.session, is_blind })
     }
 
     fn expire(&self, chance: &mut Chance, leader: &Member, seen: &mut Seen) -> Option<Action> {

@@ -28,7 +28,7 @@ impl Seen {
 
     /// A run in which something never happened proves nothing of it.
     pub(crate) fn must_have_seen_everything(&self, steps: u64) {
-        const WANTED: [&str; 12] = [
+        const WANTED: [&str; 13] = [
             "accepted",
             "refused",
             "status events",
@@ -39,6 +39,7 @@ impl Seen {
             "restarts",
             "snapshots",
             "clock steps",
+            "changes of sight",
             "forgotten agents",
             "answers",
         ];

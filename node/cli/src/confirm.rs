@@ -6,14 +6,20 @@ use crate::failure::{Exit, Failure};
 
 /// Goes on when `yes` was given or a person at a terminal says so; `what` completes "Remove …?".
 pub(crate) fn removal(yes: bool, what: &str) -> Result<(), Failure> {
+    let refusal = format!("{what} was not removed");
+    consent(yes, &format!("Remove {what}? It answers DNS."), &refusal, "it answers DNS")
+}
+
+/// Goes on when `yes` was given or a person at a terminal says so to `question`; else `refusal`, for `why`.
+pub(crate) fn consent(yes: bool, question: &str, refusal: &str, why: &str) -> Result<(), Failure> {
     if yes {
         return Ok(());
     }
-    let refuse = |why: &str| Err(Failure::new(Exit::NeedsYes, format!("{what} was not removed: {why}")));
-    match asked(&format!("Remove {what}? It answers DNS.")) {
+    let refuse = |why: &str| Err(Failure::new(Exit::NeedsYes, format!("{refusal}: {why}")));
+    match asked(question) {
         Some(true) => Ok(()),
         Some(false) => refuse("you did not say yes"),
-        None => refuse("it answers DNS, and nobody can be asked here; add --yes"),
+        None => refuse(&format!("{why}, and nobody can be asked here; add --yes")),
     }
 }
 

@@ -26,7 +26,8 @@ pub(crate) struct Session {
     pub(crate) style: Style,
     /// `--yes` was given.
     pub(crate) yes: bool,
-    stale: bool,
+    /// `--stale` was given.
+    pub(crate) stale: bool,
     wait_all: bool,
     deadline: Option<Duration>,
 }

@@ -7,8 +7,8 @@ use waymark_core::model::{EndpointId, LogIndex, MemberId};
 use waymark_core::state::Command;
 
 use crate::raft::{
-    ClusterStatus, Gathered, Held, HeldTables, LastOutcomes, MemberStatus, Membership, MembershipError,
-    ProposeError, Proposed, Proposer,
+    BackUp, BackUpSource, ClusterStatus, Gathered, Held, HeldTables, LastOutcomes, MemberStatus, Membership,
+    MembershipError, ProposeError, Proposed, Proposer, Upload,
 };
 
 /// The cluster, as the operators' API sees it. Each method means what its namesake of [`Proposer`], [`Membership`],
@@ -22,7 +22,19 @@ pub(super) trait Consensus: Send + Sync + 'static {
     /// See [`Membership::init`].
     async fn init(&self) -> Result<String, MembershipError>;
     /// See [`Membership::add`].
-    async fn add(&self, address: &str) -> Result<MemberStatus, MembershipError>;
+    async fn add(&self, address: &str, as_learner: bool) -> Result<MemberStatus, MembershipError>;
+    /// See [`Membership::remove`].
+    async fn remove(&self, name: &str) -> Result<MemberStatus, MembershipError>;
+    /// See [`Membership::promote`].
+    async fn promote(&self, name: &str) -> Result<MemberStatus, MembershipError>;
+    /// See [`Membership::transfer`].
+    async fn transfer(&self, name: &str) -> Result<MemberStatus, MembershipError>;
+    /// See [`Membership::back_up`].
+    async fn back_up(&self, source: BackUpSource) -> Result<BackUp, MembershipError>;
+    /// See [`Membership::upload`].
+    fn upload(&self) -> Result<Upload, MembershipError>;
+    /// See [`Membership::restore`].
+    async fn restore(&self, upload: Upload) -> Result<String, MembershipError>;
     /// See [`Membership::status`].
     async fn status(&self) -> ClusterStatus;
     /// See [`Membership::await_applied`].
@@ -73,8 +85,32 @@ impl Consensus for RaftHandles {
         self.membership.init().await
     }
 
-    async fn add(&self, address: &str) -> Result<MemberStatus, MembershipError> {
-        self.membership.add(address).await
+    async fn add(&self, address: &str, as_learner: bool) -> Result<MemberStatus, MembershipError> {
+        self.membership.add(address, as_learner).await
+    }
+
+    async fn remove(&self, name: &str) -> Result<MemberStatus, MembershipError> {
+        self.membership.remove(name).await
+    }
+
+    async fn promote(&self, name: &str) -> Result<MemberStatus, MembershipError> {
+        self.membership.promote(name).await
+    }
+
+    async fn transfer(&self, name: &str) -> Result<MemberStatus, MembershipError> {
+        self.membership.transfer(name).await
+    }
+
+    async fn back_up(&self, source: BackUpSource) -> Result<BackUp, MembershipError> {
+        self.membership.back_up(source).await
+    }
+
+    fn upload(&self) -> Result<Upload, MembershipError> {
+        self.membership.upload()
+    }
+
+    async fn restore(&self, upload: Upload) -> Result<String, MembershipError> {
+        self.membership.restore(upload).await
     }
 
     async fn status(&self) -> ClusterStatus {

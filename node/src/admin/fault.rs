@@ -63,6 +63,7 @@ pub(super) fn membership(error: &MembershipError) -> Status {
     match error {
         MembershipError::Refused(_) => Status::failed_precondition(error.to_string()),
         MembershipError::Unreachable(_) => Status::unavailable(error.to_string()),
+        MembershipError::Unknown(_) => Status::not_found(error.to_string()),
         MembershipError::OutcomeUnknown(_) => Status::deadline_exceeded(error.to_string()),
         MembershipError::Propose(ProposeError::OutcomeUnknown) => {
             Status::deadline_exceeded(format!("{error}; see 'waymark cluster status' for what became of it"))

@@ -16,6 +16,8 @@ use openraft::ChangeMembers;
 use openraft::error::{ChangeMembershipError, ClientWriteError, RaftError};
 use tokio::time::{Instant, timeout_at};
 use tonic::{Code, Status};
+use waymark_core::model::MemberId;
+use waymark_core::state::{Action, Command};
 use waymark_proto::peer::v1 as wire;
 
 use super::address::is_loopback;
@@ -38,28 +40,38 @@ pub(super) async fn admit(
     membership: &Membership,
     seat: &Seat,
     address: &str,
+    as_learner: bool,
     deadline: Instant,
 ) -> Result<(u64, Node), MembershipError> {
-    let late =
-        |_| MembershipError::Refused("another member is being added; try again when that is done".into());
-    let _turn = timeout_at(deadline, membership.admitting.lock()).await.map_err(late)?;
     let address = with_scheme(address, membership.base.config.credentials.is_some());
     let found = describe(membership, seat, &address).await?;
-    let (id, node) = place(seat, &found)?;
+    let last = membership.base.reader.view().state.last_member;
+    let (id, node) = place(seat, &found, last)?;
     if is_voter(&seat.metrics(), id) {
         return Ok((id, node));
     }
     if found.cluster_id.is_empty() {
+        allot(membership, id).await?;
         join(membership, seat, id, &node).await?;
     }
     let unfinished = |_| {
         let name = &node.name;
         MembershipError::OutcomeUnknown(format!(
-            "member '{name}' was not a voter in time; see 'waymark cluster status', and add it again to complete it"
+            "member '{name}' was not taken in in time; see 'waymark cluster status', and add it again to complete it"
         ))
     };
-    timeout_at(deadline, promote(seat, id, node.clone())).await.map_err(unfinished)??;
+    timeout_at(deadline, seat_at_the_table(seat, id, node.clone(), as_learner))
+        .await
+        .map_err(unfinished)??;
     Ok((id, node))
+}
+
+/// Has the log remember that the number is given, for when its member is taken out again: one that comes back with it and with
+/// its old data would else be taken for another.
+async fn allot(membership: &Membership, number: u64) -> Result<(), MembershipError> {
+    let action = Action::AllotMember { number: MemberId(number) };
+    let command = Command { id: None, author: "cluster".into(), action };
+    Ok(membership.proposer.propose(vec![command]).await.map(drop)?)
 }
 
 fn with_scheme(address: &str, is_encrypted: bool) -> String {
@@ -97,8 +109,9 @@ struct Description {
     cluster_id: String,
 }
 
-/// The number and addresses that the described member has or gets; refuses one that cannot be taken in.
-fn place(seat: &Seat, found: &Description) -> Result<(u64, Node), MembershipError> {
+/// The number and addresses that the described member has or gets, one above `last` and all that there are; refuses one that
+/// cannot be taken in.
+fn place(seat: &Seat, found: &Description, last: u64) -> Result<(u64, Node), MembershipError> {
     let metrics = seat.metrics();
     let members: Vec<(u64, Node)> =
         metrics.membership_config.membership().nodes().map(|(id, node)| (*id, node.clone())).collect();
@@ -116,8 +129,8 @@ fn place(seat: &Seat, found: &Description) -> Result<(u64, Node), MembershipErro
             "member {known} at {at} has lost its data: give the new member addresses and a name of its own"
         ));
     }
-    let number =
-        if cluster_id.is_empty() { members.iter().map(|(id, _)| id + 1).max().unwrap_or(1) } else { *id };
+    let next = || members.iter().map(|(id, _)| *id).chain([last]).max().unwrap_or_default() + 1;
+    let number = if cluster_id.is_empty() { next() } else { *id };
     if let Some((_, known)) =
         members.iter().find(|(other, known)| *other == number && known.name != node.name)
     {
@@ -164,12 +177,29 @@ async fn join(membership: &Membership, seat: &Seat, id: u64, node: &Node) -> Res
     peer.join(timed(request, ANSWER_TIMEOUT)).await.map(drop).map_err(failed)
 }
 
-/// Learner, caught up, voter.
-async fn promote(seat: &Seat, id: u64, node: Node) -> Result<(), MembershipError> {
+/// Learner, caught up, voter unless it shall only learn.
+async fn seat_at_the_table(
+    seat: &Seat,
+    id: u64,
+    node: Node,
+    as_learner: bool,
+) -> Result<(), MembershipError> {
     let is_listed = seat.metrics().membership_config.membership().get_node(&id) == Some(&node);
     if !is_listed {
         seat.raft.add_learner(id, node, false).await.map_err(write_failed)?;
     }
+    if as_learner { caught_up(seat, id).await } else { vote(seat, id).await }
+}
+
+/// Has the learner vote once it has caught up.
+pub(super) async fn vote(seat: &Seat, id: u64) -> Result<(), MembershipError> {
+    caught_up(seat, id).await?;
+    let changes = ChangeMembers::AddVoterIds([id].into());
+    seat.raft.change_membership(changes, false).await.map(drop).map_err(write_failed)
+}
+
+/// Waits until the learner has nearly everything.
+async fn caught_up(seat: &Seat, id: u64) -> Result<(), MembershipError> {
     let caught_up = |metrics: &Metrics| {
         let matched = metrics.replication.as_ref().and_then(|all| all.get(&id).copied().flatten());
         let last = metrics.last_log_index.unwrap_or_default();
@@ -182,16 +212,15 @@ async fn promote(seat: &Seat, id: u64, node: Node) -> Result<(), MembershipError
     if ended.unwrap_or(true) {
         return Err(ProposeError::OutcomeUnknown.into());
     }
-    let changes = ChangeMembers::AddVoterIds([id].into());
-    seat.raft.change_membership(changes, false).await.map(drop).map_err(write_failed)
+    Ok(())
 }
 
-fn is_voter(metrics: &Metrics, id: u64) -> bool {
+pub(super) fn is_voter(metrics: &Metrics, id: u64) -> bool {
     let configs = metrics.membership_config.membership().get_joint_config();
     configs.len() == 1 && configs.iter().all(|config| config.contains(&id))
 }
 
-fn write_failed(error: WriteError) -> MembershipError {
+pub(super) fn write_failed(error: WriteError) -> MembershipError {
     match error {
         RaftError::APIError(ClientWriteError::ForwardToLeader(_)) => ProposeError::OutcomeUnknown.into(),
         RaftError::APIError(ClientWriteError::ChangeMembershipError(ChangeMembershipError::InProgress(
@@ -206,23 +235,25 @@ fn write_failed(error: WriteError) -> MembershipError {
     }
 }
 
-/// `error` on its way to the member that was asked to add another.
+/// `error` on its way to the member that was asked for the change.
 pub(super) fn status(error: &MembershipError) -> Status {
     match error {
         MembershipError::Refused(text) => Status::already_exists(text.clone()),
         MembershipError::Unreachable(text) => Status::not_found(text.clone()),
         MembershipError::OutcomeUnknown(text) => Status::aborted(text.clone()),
+        MembershipError::Unknown(text) => Status::out_of_range(text.clone()),
         MembershipError::Propose(error) => super::forward::status(error),
     }
 }
 
-/// What the leader's `status` means to the member that was asked to add another; `None` if the leader did nothing.
+/// What the leader's `status` means to the member that was asked for the change; `None` if the leader did nothing.
 pub(super) fn error(status: &Status) -> Option<MembershipError> {
     use super::forward::{Refusal, refusal};
     match status.code() {
         Code::AlreadyExists => Some(MembershipError::Refused(status.message().to_owned())),
         Code::NotFound => Some(MembershipError::Unreachable(status.message().to_owned())),
         Code::Aborted => Some(MembershipError::OutcomeUnknown(status.message().to_owned())),
+        Code::OutOfRange => Some(MembershipError::Unknown(status.message().to_owned())),
         _ => match refusal(status) {
             Refusal::Nothing => None,
             Refusal::Perhaps => Some(ProposeError::OutcomeUnknown.into()),

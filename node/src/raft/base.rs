@@ -1,10 +1,11 @@
 //! What the parts of a member share, and the seat that it takes in a cluster: once, now or later.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use openraft::ServerState;
 use openraft::error::{Fatal, InitializeError, RaftError};
 use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
@@ -13,6 +14,7 @@ use tonic::Status;
 use waymark_proto::storage::v1::MemberHeader;
 
 use super::acknowledged::Acknowledged;
+use super::backup::{Beginning, lay_out};
 use super::connections::Connections;
 use super::data_dir::{DataDir, DataDirError, REJOIN};
 use super::leader::{self, Leader};
@@ -23,7 +25,7 @@ use super::peer_client::Network;
 use super::snapshot::{SnapshotError, Snapshots};
 use super::state_machine::StateMachine;
 use super::types::{Metrics, Raft};
-use super::{MemberConfig, OpenError, ProposeError, compaction, timers};
+use super::{MemberConfig, OpenError, ProposeError, TimerProfile, compaction, timers};
 use crate::publication::{Publisher, Reader};
 
 /// What the parts of a member share.
@@ -62,6 +64,17 @@ pub(super) struct Seat {
     loss: OnceLock<ProposeError>,
     /// After this long without a majority's answer it leads in name only.
     stale_after: Duration,
+    /// While it is set, a leader sends no heartbeats: another one shall lead.
+    silence: Arc<AtomicBool>,
+}
+
+/// While it lives, the leader is silent.
+pub(super) struct Silence(Arc<AtomicBool>);
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
 }
 
 impl std::fmt::Debug for Seat {
@@ -79,6 +92,26 @@ impl Seat {
             metrics.running_state = Err(Fatal::Panicked);
         }
         metrics
+    }
+
+    /// Sends no heartbeats as long as the guard lives, so that others may vote.
+    pub(super) fn fall_silent(&self) -> Silence {
+        self.silence.store(true, Ordering::Relaxed);
+        Silence(self.silence.clone())
+    }
+
+    /// Stands for election until this member leads. Others do not vote before they have not heard of the leader for its
+    /// lease.
+    pub(super) async fn take_over(&self, timers: TimerProfile) -> Result<(), ProposeError> {
+        let mut metrics = self.raft.metrics();
+        let leads = |metrics: &Metrics| metrics.state == ServerState::Leader && metrics.running_state.is_ok();
+        while !leads(&metrics.borrow_and_update()) {
+            let failed = |error: Fatal<u64>| ProposeError::Storage(error.to_string());
+            self.raft.trigger().elect().await.map_err(failed)?;
+            let elected = metrics.wait_for(leads);
+            drop(tokio::time::timeout(timers.heartbeat(), elected).await);
+        }
+        Ok(())
     }
 
     /// Who leads.
@@ -160,6 +193,30 @@ impl Base {
         cluster: &str,
         member: u64,
     ) -> Result<Arc<Seat>, SeatError> {
+        self.sit_down(cluster, member, |data_dir, owner| {
+            log_opening::create(data_dir.path(), owner).map_err(|error| log_refused(data_dir, &error))
+        })
+        .await
+    }
+
+    /// Makes this the first member of `cluster`, which has `begun` elsewhere, durably, and starts consensus.
+    pub(super) async fn take_restored_seat(
+        self: &Arc<Self>,
+        cluster: &str,
+        member: u64,
+        begun: Beginning,
+    ) -> Result<Arc<Seat>, SeatError> {
+        let node = self.config.node();
+        self.sit_down(cluster, member, move |data_dir, owner| lay_out(data_dir, owner, &node, &begun)).await
+    }
+
+    /// Has `prepare` lay out the data directory for its new owner, says whose it is, and starts consensus.
+    async fn sit_down(
+        self: &Arc<Self>,
+        cluster: &str,
+        member: u64,
+        prepare: impl FnOnce(&DataDir, &MemberHeader) -> Result<(), OpenError> + Send + 'static,
+    ) -> Result<Arc<Seat>, SeatError> {
         let mut chair = self.chair.lock().await;
         if let Some(seat) = self.seat() {
             return if seat.cluster == cluster && seat.member == member {
@@ -172,7 +229,7 @@ impl Base {
         let header = DataDir::new_header(cluster, member, &self.config.name);
         let (data_dir, owner) = (self.data_dir.clone(), header.clone());
         let prepared = blocking(move || {
-            log_opening::create(data_dir.path(), &owner).map_err(|error| log_refused(&data_dir, &error))?;
+            prepare(&data_dir, &owner)?;
             let failed = |error| DataDirError::Io { dir: data_dir.path().to_owned(), error };
             Ok(data_dir.write_header(&owner).map_err(failed)?)
         });
@@ -219,7 +276,9 @@ impl Base {
         let raft = Raft::new(member, config, network, log.clone(), machine).await;
         let raft = raft.map_err(|error| OpenError::Raft(error.to_string()))?;
         let stop = self.stop.clone();
-        self.tasks.spawn(timers::beat(raft.clone(), self.config.timers.heartbeat(), stop.clone()));
+        let silence = Arc::<AtomicBool>::default();
+        let beat = timers::beat(raft.clone(), self.config.timers.heartbeat(), silence.clone(), stop.clone());
+        self.tasks.spawn(beat);
         self.tasks.spawn(compaction::watch(raft.clone(), backlog, stop.clone()));
         self.tasks.spawn(narrate(raft.clone(), stop));
         let seat = Arc::new(Seat {
@@ -231,6 +290,7 @@ impl Base {
             log,
             loss: OnceLock::new(),
             stale_after,
+            silence,
         });
         self.seat.send_replace(Some(seat.clone()));
         Ok(seat)
@@ -245,15 +305,21 @@ impl Base {
             "its data directory was put back to an older copy: its log goes up to entry {found}, and it had \
              acknowledged up to {expected}; {REJOIN}"
         );
-        let failure = seat.loss.get_or_init(|| {
-            tracing::error!("this member takes no part in consensus any more: {text}");
-            ProposeError::Failed(text)
-        });
-        timers::end(&seat.raft).await;
+        let failure = self.end_part(seat, text).await;
         if let Err(error) = seat.log.note_acknowledged(expected).await {
             tracing::error!(%error, "the loss could not be noted in the data directory: do not start this member again");
         }
         Err(Status::unavailable(failure.to_string()))
+    }
+
+    /// Ends this member's part in consensus for `reason`; it goes on answering from what it knows.
+    pub(super) async fn end_part<'s>(&self, seat: &'s Seat, reason: String) -> &'s ProposeError {
+        let failure = seat.loss.get_or_init(|| {
+            tracing::error!("this member takes no part in consensus any more: {reason}");
+            ProposeError::Failed(reason)
+        });
+        timers::end(&seat.raft).await;
+        failure
     }
 
     /// A log without the file that says whose it is may be all that is left of a member (CLU-1).
@@ -316,7 +382,7 @@ fn open_storage(
     Ok((log, snapshots, machine))
 }
 
-fn log_refused(data_dir: &DataDir, error: &OpenLogError) -> OpenError {
+pub(super) fn log_refused(data_dir: &DataDir, error: &OpenLogError) -> OpenError {
     OpenError::Log { dir: data_dir.path().to_owned(), reason: error.to_string() }
 }
 

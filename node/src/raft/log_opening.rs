@@ -14,7 +14,7 @@ use super::log_disk::LogDisk;
 use super::log_store::{Bounds, LogStore, damaged, visit_entries};
 use super::log_writer::Writer;
 use super::sled_disk::{SledDisk, sync_dir};
-use super::types::LogId;
+use super::types::{LogId, Vote};
 use super::watermark::{Mark, Watermark};
 
 /// The folder of the store inside the data directory.
@@ -85,6 +85,23 @@ pub(super) fn create(data_dir: &Path, owner: &Identity) -> Result<(), OpenLogErr
             Ok(disk.make_durable()?)
         }
     }
+}
+
+/// Creates a log for `owner` in `data_dir`, durable, that begins behind the entry `last`: a snapshot stands for all before.
+pub(super) fn create_behind(data_dir: &Path, owner: &Identity, last: LogId) -> Result<(), OpenLogError> {
+    create(data_dir, owner)?;
+    let vote = Vote::new_committed(last.leader_id.term, last.leader_id.node_id);
+    let (watermark, _) = Watermark::open(&data_dir.join(WATERMARK))?;
+    watermark.lower(&Mark { next: last.index + 1, vote })?;
+    sync_dir(data_dir)?;
+    let disk = SledDisk::open(&data_dir.join(FOLDER))?;
+    let sealed = |key: &[u8], bytes: Vec<u8>| (key.to_vec(), Some(keys::seal(key, &bytes)));
+    let id = convert::log_id_message(&last).encode_to_vec();
+    disk.write(vec![
+        sealed(keys::PURGED, id),
+        sealed(keys::VOTE, convert::vote_message(&vote).encode_to_vec()),
+    ])?;
+    Ok(disk.make_durable()?)
 }
 
 /// Opens the log of `owner` in `data_dir`.

@@ -11,8 +11,9 @@ use waymark_core::model::{LogIndex, MemberId};
 use waymark_core::state::{Action, Command, CookieSecret};
 use waymark_proto::peer::v1 as wire;
 
-use super::admission::{self, admit};
+use super::admission;
 use super::base::{Base, Seat, SeatError};
+use super::change::{Change, carry_out};
 use super::data_dir::REJOIN;
 use super::forward::{peer, timed};
 use super::leader::{self, Leader};
@@ -25,15 +26,15 @@ const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long to wait before the leader is looked for again.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// The number of the member that founds a cluster.
-const FOUNDER: u64 = 1;
+pub(super) const FOUNDER: u64 = 1;
 
 /// Founds, grows and describes the cluster. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Membership {
     pub(super) base: Arc<Base>,
-    proposer: Proposer,
-    /// Held, on the leader, while a member is taken in: numbers must not be given twice.
-    pub(super) admitting: Arc<Mutex<()>>,
+    pub(super) proposer: Proposer,
+    /// Held, on the leader, during a change: numbers must not be given twice.
+    pub(super) changing: Arc<Mutex<()>>,
 }
 
 /// What a member does.
@@ -100,9 +101,12 @@ pub enum MembershipError {
     /// The member to be added does not answer.
     #[error("{0}")]
     Unreachable(String),
-    /// It is not known whether the member was added; adding it again completes it.
+    /// It is not known what became of the change; asking again completes it.
     #[error("{0}")]
     OutcomeUnknown(String),
+    /// There is no member of that name.
+    #[error("{0}")]
+    Unknown(String),
     /// No leader, or one that failed meanwhile.
     #[error(transparent)]
     Propose(#[from] ProposeError),
@@ -113,17 +117,14 @@ impl Membership {
     pub const DEADLINE: Duration = Duration::from_secs(30);
 
     pub(super) fn new(base: Arc<Base>, proposer: Proposer) -> Self {
-        Self { base, proposer, admitting: Arc::default() }
+        Self { base, proposer, changing: Arc::default() }
     }
 
     /// Founds a cluster with this member as its first voter; returns the cluster's id. Refused on a member that belongs
     /// to a cluster (CLU-1).
     pub async fn init(&self) -> Result<String, MembershipError> {
         let cluster = chance::id();
-        let seat = self.base.take_seat(&cluster, FOUNDER).await.map_err(|error| match error {
-            SeatError::Taken { .. } | SeatError::Broken => MembershipError::Refused(error.to_string()),
-            SeatError::Open(error) => ProposeError::Storage(error.to_string()).into(),
-        })?;
+        let seat = self.base.take_seat(&cluster, FOUNDER).await.map_err(seat_error)?;
         let failed = |error: openraft::error::Fatal<u64>| ProposeError::Storage(error.to_string());
         self.base.begin_cluster(&seat).await.map_err(failed)?;
         self.found(&seat).await?;
@@ -162,18 +163,43 @@ impl Membership {
         }
     }
 
-    /// Takes in the empty member at `address` (learner, caught up, voter), through the leader. Ends within 30 s.
-    pub async fn add(&self, address: &str) -> Result<MemberStatus, MembershipError> {
+    /// Takes in the empty member at `address`: learner, caught up, and, unless `as_learner`, voter. Ends within 30 s, as all
+    /// changes do.
+    pub async fn add(&self, address: &str, as_learner: bool) -> Result<MemberStatus, MembershipError> {
+        self.change(Change::Admit { address: address.to_owned(), as_learner }).await
+    }
+
+    /// Takes the member called `name` out, whether it answers or not (CLU-9). Returns it as it was.
+    pub async fn remove(&self, name: &str) -> Result<MemberStatus, MembershipError> {
+        self.change(Change::Remove(name.to_owned())).await
+    }
+
+    /// Has the learner called `name` vote.
+    pub async fn promote(&self, name: &str) -> Result<MemberStatus, MembershipError> {
+        self.change(Change::Promote(name.to_owned())).await
+    }
+
+    /// Has the voter called `name` lead, or, if that is empty, whichever is nearest to the leader. Ends within three times the
+    /// longest election timeout (CLU-8).
+    pub async fn transfer(&self, name: &str) -> Result<MemberStatus, MembershipError> {
+        self.change(Change::Transfer(name.to_owned())).await
+    }
+
+    /// Has the leader carry out `change`.
+    async fn change(&self, change: Change) -> Result<MemberStatus, MembershipError> {
         let deadline = Instant::now() + Self::DEADLINE;
         loop {
             let seat = self.base.seat().ok_or(ProposeError::NotMember)?;
-            let added = match seat.leader() {
-                Leader::Here => Some(admit(self, &seat, address, deadline).await?),
-                Leader::There(id, node) => self.ask_to_admit(&seat, id, &node, address, deadline).await?,
+            let changed = match seat.leader() {
+                Leader::Here => match carry_out(self, &seat, &change, deadline).await {
+                    Err(MembershipError::Propose(ProposeError::NoLeader)) => None,
+                    changed => Some(changed?),
+                },
+                Leader::There(id, node) => self.ask_leader(&seat, id, &node, &change, deadline).await?,
                 Leader::Unknown => None,
                 Leader::Failed(error) => return Err(error.into()),
             };
-            match added {
+            match changed {
                 Some((id, node)) => return Ok(self.listed(id, node).await),
                 None if Instant::now() + RETRY_PAUSE < deadline => sleep(RETRY_PAUSE).await,
                 None => return Err(ProposeError::NoLeader.into()),
@@ -182,19 +208,19 @@ impl Membership {
     }
 
     /// `None` if the member that was asked does not lead.
-    async fn ask_to_admit(
+    async fn ask_leader(
         &self,
         seat: &Seat,
         leader: u64,
         node: &Node,
-        address: &str,
+        change: &Change,
         deadline: Instant,
     ) -> Result<Option<(u64, Node)>, MembershipError> {
         let peer = peer(&self.base, seat, leader, node);
         let mut peer = peer.map_err(|error| MembershipError::Unreachable(error.to_string()))?;
         let within = deadline.saturating_duration_since(Instant::now());
-        let request = timed(wire::AdmitRequest { address: address.to_owned() }, within);
-        match timeout_at(deadline, peer.admit(request)).await {
+        let request = timed(wire::ChangeRequest::from(change), within);
+        match timeout_at(deadline, peer.change(request)).await {
             Ok(Ok(answer)) => Ok(Some(convert::node(answer.into_inner().node.unwrap_or_default()))),
             Ok(Err(status)) => admission::error(&status).map_or(Ok(None), Err),
             Err(_) => Err(ProposeError::OutcomeUnknown.into()),
@@ -308,6 +334,13 @@ impl Membership {
         let Ok(mut peer) = peer(&self.base, &seat, member.0, node) else { return false };
         let asked = peer.await_applied(timed(wire::AwaitAppliedRequest { log_index: index.0 }, within));
         matches!(timeout(within, asked).await, Ok(Ok(_)))
+    }
+}
+
+pub(super) fn seat_error(error: SeatError) -> MembershipError {
+    match error {
+        SeatError::Taken { .. } | SeatError::Broken => MembershipError::Refused(error.to_string()),
+        SeatError::Open(error) => ProposeError::Storage(error.to_string()).into(),
     }
 }
 

@@ -4,8 +4,10 @@
 mod acknowledged;
 mod address;
 mod admission;
+mod backup;
 mod base;
 mod caller;
+mod change;
 mod compaction;
 mod connections;
 mod contact;
@@ -45,6 +47,7 @@ mod types;
 mod upkeep;
 mod watermark;
 
+pub use backup::{BackUp, BackUpSource, Upload};
 pub use data_dir::DataDirError;
 pub use held_tables::{Held, HeldSource, HeldTables};
 pub use leases::{HeldSession, Leases};

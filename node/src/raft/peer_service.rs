@@ -8,14 +8,18 @@ use waymark_core::model::{Caseless, LogIndex, Revision};
 use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::peers_server::Peers;
 
-use super::admission::{self, admit};
+use super::admission;
 use super::base::{Base, SeatError};
+use super::change::{carry_out, change, transfer_time};
 use super::forward::{Refusal, status};
 use super::gather::Asker;
 use super::leader::Leader;
 use super::raft_service::addressed_seat;
 use super::timers::millis;
 use super::{HeldSession, HeldTables, LastOutcomes, Leases, Membership, ProposeError, Proposer, convert};
+
+/// What a member hears that was taken out.
+const REMOVED: &str = "this member was taken out of its cluster: stop it, and move its data directory away before it joins another";
 
 /// Sessions that one member may name at once: far more agents than any plan has.
 const SESSIONS_MAX: usize = 10_000;
@@ -73,17 +77,43 @@ impl Peers for PeerService {
         }
     }
 
-    async fn admit(
+    async fn change(
         &self,
-        request: Request<wire::AdmitRequest>,
-    ) -> Result<Response<wire::AdmitResponse>, Status> {
+        request: Request<wire::ChangeRequest>,
+    ) -> Result<Response<wire::ChangeResponse>, Status> {
         let seat = addressed_seat(&self.base, &request)?;
-        let address = request.into_inner().address;
+        if seat.leader() != Leader::Here {
+            return Err(status(&ProposeError::NoLeader));
+        }
+        let wished = change(request.into_inner())
+            .ok_or_else(|| Status::unimplemented("this member is of a version that knows no such change"))?;
         let deadline = Instant::now() + Membership::DEADLINE;
-        let (id, node) = admit(&self.membership, &seat, &address, deadline)
+        let (id, node) = carry_out(&self.membership, &seat, &wished, deadline)
             .await
             .map_err(|error| admission::status(&error))?;
-        Ok(Response::new(wire::AdmitResponse { node: Some(convert::node_message(id, &node)) }))
+        Ok(Response::new(wire::ChangeResponse { node: Some(convert::node_message(id, &node)) }))
+    }
+
+    async fn take_over(
+        &self,
+        request: Request<wire::TakeOverRequest>,
+    ) -> Result<Response<wire::TakeOverResponse>, Status> {
+        let seat = addressed_seat(&self.base, &request)?;
+        let time = transfer_time(self.base.config.timers);
+        match tokio::time::timeout(time, seat.take_over(self.base.config.timers)).await {
+            Ok(Ok(())) => Ok(Response::new(wire::TakeOverResponse {})),
+            Ok(Err(error)) => Err(status(&error)),
+            Err(_) => Err(Status::unavailable(format!("no majority voted for it within {time:?}"))),
+        }
+    }
+
+    async fn dismiss(
+        &self,
+        request: Request<wire::DismissRequest>,
+    ) -> Result<Response<wire::DismissResponse>, Status> {
+        let seat = addressed_seat(&self.base, &request)?;
+        self.base.end_part(&seat, REMOVED.to_owned()).await;
+        Ok(Response::new(wire::DismissResponse {}))
     }
 
     async fn propose(

@@ -225,6 +225,7 @@ fn is_fact(action: &Action) -> bool {
             | Action::ExpireVerdicts { .. }
             | Action::LoseAgent { .. }
             | Action::SetSight { .. }
+            | Action::AllotMember { .. }
             | Action::ForgetHistory { .. }
             | Action::RotateCookies { .. }
             | Action::FlattenTargets { .. }

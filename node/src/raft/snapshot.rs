@@ -139,6 +139,14 @@ impl Snapshots {
         Ok(data)
     }
 
+    /// Writes `state` into a file that is gone when it is no longer read, and is no snapshot of this member's. Waits for the
+    /// disk.
+    pub(super) fn export(&self, meta: &SnapshotMeta, state: &State) -> io::Result<SnapshotData> {
+        let (file, draft) = self.draft()?;
+        let len = snapshot_file::write(&file, meta, state)?;
+        Ok(SnapshotData { file: Arc::new(file), len, draft: Some(Arc::new(draft)) })
+    }
+
     /// Makes what has arrived from another member the current snapshot and returns its content; refuses it if it is
     /// damaged. Waits for the disk.
     pub(super) fn install(&self, meta: &SnapshotMeta, data: SnapshotData) -> Result<State, SnapshotFault> {

@@ -100,6 +100,17 @@ impl Work {
     }
 }
 
+/// `state` after `entries`.
+pub(super) fn replay(state: State, entries: Vec<Entry>) -> Result<State, Box<StorageError>> {
+    let mut work = Work { state, changes: Vec::new() };
+    for Entry { log_id, payload } in entries {
+        if let EntryPayload::Normal(payload) = payload {
+            work.carry_out(log_id, &payload)?;
+        }
+    }
+    Ok(work.state)
+}
+
 /// Builds one snapshot from a copy of the state, beside further work on it.
 pub(super) struct SnapshotBuilder {
     state: State,

@@ -7,6 +7,7 @@
 //! Hence each member draws from a third of the range, by its number, and steps a little faster than its neighbour.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use openraft::{Config, ServerState, SnapshotPolicy};
@@ -108,14 +109,14 @@ pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Sends the leader's heartbeats for as long as this member leads, until `stop`.
-pub(super) async fn beat(raft: Raft, every: Duration, stop: CancellationToken) {
+/// Sends the leader's heartbeats for as long as this member leads and is not silent, until `stop`.
+pub(super) async fn beat(raft: Raft, every: Duration, silence: Arc<AtomicBool>, stop: CancellationToken) {
     let metrics = raft.metrics();
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while stop.run_until_cancelled(ticks.tick()).await.is_some() {
         let leads = metrics.borrow().state == ServerState::Leader;
-        if leads && raft.trigger().heartbeat().await.is_err() {
+        if leads && !silence.load(Ordering::Relaxed) && raft.trigger().heartbeat().await.is_err() {
             return;
         }
     }

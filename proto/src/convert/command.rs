@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use prost_types::FieldMask;
-use waymark_core::model::{Caseless, Revision, ServicePatch, Timestamp, Violation, ZonePatch};
+use waymark_core::model::{Caseless, MemberId, Revision, ServicePatch, Timestamp, Violation, ZonePatch};
 use waymark_core::model::{EndpointPatch, ProfilePatch};
 use waymark_core::state::{Action, Command, CommandId};
 
@@ -86,14 +86,14 @@ impl From<&Action> for Wish {
             Action::UpdateZone { name, fields, if_revision } => {
                 Self::UpdateZone(zone_wish(name, fields, if_revision, true))
             }
-            Action::DeleteZone { name, if_revision } => Self::DeleteZone(remove("", name, if_revision)),
+            Action::DeleteZone { name, if_revision } => Self::DeleteZone(gone(name, if_revision)),
             Action::CreateProfile { name, zone, relative_name, fields, endpoints } => {
                 Self::CreateProfile(new_profile(name, zone, relative_name, fields, endpoints))
             }
             Action::UpdateProfile { name, fields, if_revision } => {
                 Self::UpdateProfile(profile_wish(name, fields, if_revision))
             }
-            Action::DeleteProfile { name, if_revision } => Self::DeleteProfile(remove("", name, if_revision)),
+            Action::DeleteProfile { name, if_revision } => Self::DeleteProfile(gone(name, if_revision)),
             Action::AddEndpoint { profile, name, fields, if_revision } => {
                 Self::AddEndpoint(endpoint_wish(profile, name, fields, if_revision, false))
             }
@@ -120,17 +120,17 @@ impl From<&Action> for Wish {
             Action::SwitchService { name, is_running, if_revision } => {
                 Self::SwitchService(service_switch(name, *is_running, if_revision))
             }
-            Action::DeleteService { name, if_revision } => Self::DeleteService(remove("", name, if_revision)),
+            Action::DeleteService { name, if_revision } => Self::DeleteService(gone(name, if_revision)),
             Action::UpdateLatency { set, remove } => Self::UpdateLatency(update_latency(set, remove)),
             Action::LearnLatencies { region, found } => Self::LearnLatencies(learn_latencies(region, found)),
             Action::ForgetLatencies { before } => Self::ForgetLatencies(forget_latencies(*before)),
             Action::UseGeo { digest, if_revision } => Self::UseGeo(use_geo(*digest, if_revision)),
             Action::SetGeoOverride { network, place } => Self::SetGeoOverride(set_override(network, place)),
             Action::DeleteGeoOverride { network, if_revision } => {
-                Self::DeleteGeoOverride(remove("", network, if_revision))
+                Self::DeleteGeoOverride(gone(network, if_revision))
             }
             Action::SetRegion(region) => Self::SetRegion(region.into()),
-            Action::DeleteRegion { name, if_revision } => Self::DeleteRegion(remove("", name, if_revision)),
+            Action::DeleteRegion { name, if_revision } => Self::DeleteRegion(gone(name, if_revision)),
             Action::OpenSession { agent, region, run, version, member, is_blind } => {
                 Self::OpenSession(open_session(agent, region, *run, version, *member, *is_blind))
             }
@@ -144,12 +144,18 @@ impl From<&Action> for Wish {
                 Self::ExpireVerdicts(expire_verdicts(agent, *session, endpoints))
             }
             Action::LoseAgent { agent, session } => Self::LoseAgent(lose_agent(agent, *session)),
+            Action::AllotMember { number } => Self::AllotMember(stored::AllotMember { number: number.0 }),
             Action::ForgetHistory { before } => Self::ForgetHistory(forget_history(*before)),
             Action::RotateCookies { fresh } => Self::RotateCookies(rotate_cookies(*fresh)),
             Action::FlattenTargets { found } => Self::FlattenTargets(flatten_targets(found)),
-            Action::ForgetAgent { name } => Self::ForgetAgent(remove("", name, &None)),
+            Action::ForgetAgent { name } => Self::ForgetAgent(gone(name, &None)),
         }
     }
+}
+
+/// The end of what has a name of its own.
+fn gone(name: &str, if_revision: &Option<Revision>) -> stored::Removal {
+    remove("", name, if_revision)
 }
 
 fn lose_agent(agent: &Caseless, session: Revision) -> stored::LoseAgent {
@@ -305,14 +311,11 @@ impl TryFrom<Wish> for Action {
             Wish::DeleteProfile(removal) => {
                 Ok(removal_of(removal, |name, if_revision| Self::DeleteProfile { name, if_revision }))
             }
-            Wish::RemoveEndpoint(mut removal) => {
-                let profile = std::mem::take(&mut removal.parent);
-                let of_profile = |name, if_revision| Self::RemoveEndpoint { profile, name, if_revision };
-                Ok(removal_of(removal, of_profile))
-            }
+            Wish::RemoveEndpoint(removal) => Ok(removed_endpoint(removal)),
             Wish::DeleteRegion(removal) => {
                 Ok(removal_of(removal, |name, if_revision| Self::DeleteRegion { name, if_revision }))
             }
+            Wish::AllotMember(message) => Ok(Action::AllotMember { number: MemberId(message.number) }),
             Wish::ForgetHistory(message) => Ok(forgotten_history(message)),
             Wish::FlattenTargets(message) => flattened_targets(message),
             Wish::RotateCookies(message) => rotated_cookies(message),
@@ -329,6 +332,11 @@ impl TryFrom<Wish> for Action {
 fn switched_service(message: stored::ServiceSwitch) -> Action {
     let stored::ServiceSwitch { name, running, if_revision } = message;
     Action::SwitchService { name, is_running: running, if_revision: if_revision.map(Revision) }
+}
+
+fn removed_endpoint(removal: stored::Removal) -> Action {
+    let stored::Removal { parent: profile, name, if_revision } = removal;
+    Action::RemoveEndpoint { profile, name, if_revision: if_revision.map(Revision) }
 }
 
 fn removal_of(removal: stored::Removal, action: impl FnOnce(String, Option<Revision>) -> Action) -> Action {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use waymark_core::health::ProfileStatus;
-use waymark_core::model::{Agent, ProfileId, RecordSet, Region, Revision, Service, Timestamp, Zone};
+use waymark_core::model::{Agent, Profile, ProfileId, RecordSet, Region, Revision, Service, Timestamp, Zone};
 use waymark_core::state::{CommandId, Event, History, ProfileHealth, Remembered, State};
 
 use super::command::{request_id, request_id_bytes};
@@ -34,6 +34,7 @@ pub fn snapshot_header(state: &State) -> stored::SnapshotHeader {
         cluster: state.cluster.clone(),
         counter: state.counter.0,
         next_id: state.next_id,
+        last_member: state.last_member,
     }
 }
 
@@ -45,6 +46,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         cluster: _,
         counter: _,
         next_id: _,
+        last_member: _,
         zones,
         profiles,
         profile_ids: _,
@@ -79,14 +81,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
     let cookies = cookies_message(cookies).map(Kind::Cookies);
     let regions = regions.values().map(|region| Kind::Region(region.as_ref().into()));
     let agents = agents.values().map(|agent| Kind::Agent(agent.as_ref().into()));
-    let profiles = profiles.iter().map(|(id, profile)| {
-        let health = health.status(*id);
-        Kind::Profile(stored::StoredProfile {
-            status: health.map(|health| wire::Status::from(health.status)).unwrap_or_default().into(),
-            since_ms: health.map(|health| health.since.0).unwrap_or_default(),
-            ..profile_message(profile)
-        })
-    });
+    let profiles = profiles.iter().map(|(id, profile)| profile_record(profile, health.status(*id)));
     let health = health.iter().map(|(id, health)| Kind::Health(health_message(*id, health)));
     let pasts = history.iter().flat_map(|(counter, past)| past_messages(counter, past).map(Kind::Past));
     let beginning = [Kind::History(stored::HistoryBeginning { begins_ms: history.begins().0 })];
@@ -111,6 +106,14 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         .chain(events)
         .chain(replies)
         .map(|kind| stored::SnapshotRecord { kind: Some(kind) })
+}
+
+fn profile_record(profile: &Profile, health: Option<ProfileHealth>) -> Kind {
+    Kind::Profile(stored::StoredProfile {
+        status: health.map(|health| wire::Status::from(health.status)).unwrap_or_default().into(),
+        since_ms: health.map(|health| health.since.0).unwrap_or_default(),
+        ..profile_message(profile)
+    })
 }
 
 fn reply_message(id: CommandId, remembered: &Remembered) -> stored::StoredReply {
@@ -139,6 +142,7 @@ impl StateBuilder {
             cluster: header.cluster.clone(),
             counter: Revision(header.counter),
             next_id: header.next_id,
+            last_member: header.last_member,
             ..State::default()
         };
         // A snapshot of a version without a history does not say that nothing was forgotten.

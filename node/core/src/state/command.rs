@@ -318,6 +318,11 @@ pub enum Action {
         /// For each endpoint that has such a name.
         found: Vec<FoundAddresses>,
     },
+    /// A number for a member that is about to come in, or any that one has had: none is given twice (CLU-4).
+    AllotMember {
+        /// The number.
+        number: MemberId,
+    },
     /// An operator wants an agent that is lost out of the list.
     ForgetAgent {
         /// The agent.

@@ -15,6 +15,7 @@ mod plan;
 mod record;
 mod references;
 mod resolve;
+mod restored;
 mod serves;
 mod static_records;
 mod statuses;

@@ -51,6 +51,8 @@ pub struct State {
     pub counter: Revision,
     /// The number that the next profile or endpoint gets.
     pub next_id: u64,
+    /// The highest number that a member was allotted; 0 while none was.
+    pub last_member: u64,
     /// Zones by name.
     pub zones: OrdMap<Name, Arc<Zone>>,
     /// Profiles by number.

@@ -45,7 +45,7 @@ async fn the_cluster_is_shown_with_its_members() {
 #[tokio::test]
 async fn clu_1_a_member_is_taken_in_by_its_address() {
     let fixture = Fixture::furnished().await;
-    let add = |address: &str| AddMemberRequest { address: address.into() };
+    let add = |address: &str| AddMemberRequest { address: address.into(), learner: false };
     let added = fixture.cluster().add_member(add("http://192.0.2.4:7400")).await.unwrap().into_inner();
     assert_eq!((added.name.as_str(), added.grpc.as_str()), ("m4", "http://192.0.2.4:7400"));
     let refused = fixture.cluster().add_member(add("192.0.2.4")).await.unwrap_err();
@@ -63,7 +63,7 @@ async fn clu_9_a_change_that_fails_says_how() {
         (ProposeError::OutcomeUnknown.into(), Code::DeadlineExceeded, "cluster status"),
     ] {
         fixture.trouble(Trouble { membership: Some(error), ..Trouble::default() });
-        let request = AddMemberRequest { address: "http://192.0.2.4:7400".into() };
+        let request = AddMemberRequest { address: "http://192.0.2.4:7400".into(), learner: false };
         let failed = fixture.cluster().add_member(request).await.unwrap_err();
         assert_eq!(failed.code(), code, "{failed}");
         assert!(failed.message().contains(words), "{failed}");

@@ -11,7 +11,8 @@ use waymark_proto::admin::v1::GeoTable;
 use super::super::consensus::Consensus;
 use crate::publication::{Publisher, Reader, no_tables, publication};
 use crate::raft::{
-    ClusterStatus, Gathered, Held, LastOutcome, MemberStatus, MembershipError, ProposeError, Proposed, Role,
+    BackUp, BackUpSource, ClusterStatus, Gathered, Held, LastOutcome, MemberStatus, MembershipError,
+    ProposeError, Proposed, Role, Upload,
 };
 
 /// The id of the cluster that [`Double::found`] founds.
@@ -54,6 +55,11 @@ impl Double {
     /// Carries `action` out, as some member of the cluster would.
     pub(super) fn commit(&self, action: Action) -> Proposed {
         self.apply(vec![Command { id: None, author: "cluster".into(), action }])
+    }
+
+    fn changed(&self, member: MemberStatus) -> Result<MemberStatus, MembershipError> {
+        let failure = self.trouble.lock().unwrap().membership.clone();
+        failure.map_or(Ok(member), Err)
     }
 
     /// Founds the cluster.
@@ -142,12 +148,33 @@ impl Consensus for Double {
         Ok(CLUSTER.into())
     }
 
-    async fn add(&self, address: &str) -> Result<MemberStatus, MembershipError> {
-        let failure = self.trouble.lock().unwrap().membership.clone();
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(MemberStatus { grpc: address.to_owned(), ..member(4, Role::Follower) }),
-        }
+    async fn add(&self, address: &str, as_learner: bool) -> Result<MemberStatus, MembershipError> {
+        let role = if as_learner { Role::Learner } else { Role::Follower };
+        self.changed(MemberStatus { grpc: address.to_owned(), ..member(4, role) })
+    }
+
+    async fn remove(&self, name: &str) -> Result<MemberStatus, MembershipError> {
+        self.changed(MemberStatus { name: name.to_owned(), ..member(3, Role::Follower) })
+    }
+
+    async fn promote(&self, name: &str) -> Result<MemberStatus, MembershipError> {
+        self.changed(MemberStatus { name: name.to_owned(), ..member(3, Role::Follower) })
+    }
+
+    async fn transfer(&self, name: &str) -> Result<MemberStatus, MembershipError> {
+        self.changed(MemberStatus { name: name.to_owned(), ..member(3, Role::Leader) })
+    }
+
+    async fn back_up(&self, _source: BackUpSource) -> Result<BackUp, MembershipError> {
+        Err(MembershipError::Refused("the double has no disk".into()))
+    }
+
+    fn upload(&self) -> Result<Upload, MembershipError> {
+        Err(MembershipError::Refused("the double has no disk".into()))
+    }
+
+    async fn restore(&self, _upload: Upload) -> Result<String, MembershipError> {
+        Err(MembershipError::Refused("the double has no disk".into()))
     }
 
     async fn status(&self) -> ClusterStatus {

@@ -90,7 +90,7 @@ async fn two() -> (TempDir, Real, Real) {
     let second = Real::start("m2", dir.path()).await;
     let founded = first.cluster().init_cluster(InitClusterRequest {}).await.unwrap().into_inner();
     assert_eq!(founded.member.map(|member| member.name).as_deref(), Some("m1"));
-    let request = AddMemberRequest { address: second.address.clone() };
+    let request = AddMemberRequest { address: second.address.clone(), learner: false };
     let added = in_time(first.cluster().add_member(request)).await.unwrap().into_inner();
     assert_eq!((added.name.as_str(), added.grpc.as_str()), ("m2", second.address.as_str()));
     (dir, first, second)
@@ -134,7 +134,7 @@ async fn f_clu_06_a_cluster_is_founded_once_and_nothing_works_before() {
         assert_eq!(again.code(), Code::FailedPrecondition, "{again}");
         assert_eq!(member.status().await.cluster_id, before, "CLU-1");
     }
-    let request = AddMemberRequest { address: second.address.clone() };
+    let request = AddMemberRequest { address: second.address.clone(), learner: false };
     // Whoever adds again, not knowing what became of the first time, gets the member that there is.
     let again = in_time(first.cluster().add_member(request)).await.unwrap().into_inner();
     assert_eq!((again.id, again.name.as_str()), (2, "m2"));

@@ -29,12 +29,12 @@ async fn clu_1_members_are_added_from_any_member_and_writes_are_taken_by_all() {
     let two = Running::start("m2", dir.path()).await;
     let three = Running::start("m3", dir.path()).await;
     one.membership.init().await.unwrap();
-    let added = one.membership.add(two.address.trim_start_matches("http://")).await.unwrap();
+    let added = one.membership.add(two.address.trim_start_matches("http://"), false).await.unwrap();
     assert_eq!((added.id.0, added.name.as_str(), added.role), (2, "m2", Role::Follower));
     // From a follower, and twice.
-    let added = two.membership.add(&three.address).await.unwrap();
+    let added = two.membership.add(&three.address, false).await.unwrap();
     assert_eq!((added.id.0, added.role), (3, Role::Follower));
-    assert_eq!(two.membership.add(&three.address).await.unwrap().id.0, 3);
+    assert_eq!(two.membership.add(&three.address, false).await.unwrap().id.0, 3);
 
     for (member, name) in [(&one, "eu"), (&two, "us"), (&three, "ap")] {
         member.set_region(name).await;
@@ -59,21 +59,21 @@ async fn clu_1_what_cannot_be_added_is_refused_and_said_why() {
     let (dir, members) = cluster(2).await;
     let other = Running::start("other", dir.path()).await;
     other.membership.init().await.unwrap();
-    let refused = members[0].membership.add(&other.address).await.unwrap_err();
+    let refused = members[0].membership.add(&other.address, false).await.unwrap_err();
     assert!(
         matches!(&refused, MembershipError::Refused(text) if text.contains("belongs to cluster")),
         "{refused}"
     );
     let namesake = tempfile::tempdir().unwrap();
     let namesake = Running::start("m2", namesake.path()).await;
-    let refused = members[0].membership.add(&namesake.address).await.unwrap_err();
+    let refused = members[0].membership.add(&namesake.address, false).await.unwrap_err();
     assert!(
         matches!(&refused, MembershipError::Refused(text) if text.contains("named 'm2' already")),
         "{refused}"
     );
-    let nobody = members[1].membership.add("127.0.0.1:1").await.unwrap_err();
+    let nobody = members[1].membership.add("127.0.0.1:1", false).await.unwrap_err();
     assert!(matches!(nobody, MembershipError::Unreachable(_)), "{nobody}");
-    let nonsense = members[1].membership.add("not an address").await.unwrap_err();
+    let nonsense = members[1].membership.add("not an address", false).await.unwrap_err();
     assert!(matches!(nonsense, MembershipError::Unreachable(_)), "{nonsense}");
 }
 

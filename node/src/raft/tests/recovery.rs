@@ -18,7 +18,7 @@ async fn clu_4_a_member_whose_disk_was_wiped_is_not_taken_for_itself() {
     fs::remove_dir_all(&stopped.config.data_dir).unwrap();
     let empty = stopped.start().await;
     // It is asked to take part under its old number and does not; nor can it be added while that number stands.
-    let refused = members[0].membership.add(&empty.address).await.unwrap_err();
+    let refused = members[0].membership.add(&empty.address, false).await.unwrap_err();
     assert!(
         matches!(&refused, MembershipError::Refused(text) if text.contains("has lost its data")),
         "{refused}"
@@ -160,7 +160,7 @@ async fn clu_1_adding_that_a_crash_broke_off_is_completed_by_adding_again() {
     let fresh = Running::start("fresh", dir.path()).await;
     // It was told who it is, and then the leader was lost.
     fresh.membership.base.take_seat(&cluster_id, 3).await.unwrap();
-    let added = members[1].membership.add(&fresh.address).await.unwrap();
+    let added = members[1].membership.add(&fresh.address, false).await.unwrap();
     assert_eq!((added.id.0, added.name.as_str()), (3, "fresh"));
     fresh.set_region("eu").await;
     assert!(fresh.has_region("eu"));

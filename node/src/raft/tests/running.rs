@@ -146,7 +146,7 @@ pub(super) async fn cluster_with(count: usize, compaction: Compaction) -> (TempD
     members[0].membership.init().await.unwrap();
     for number in 2..=count {
         let member = Running::start_with(&format!("m{number}"), dir.path(), compaction).await;
-        members[0].membership.add(&member.address).await.unwrap();
+        members[0].membership.add(&member.address, false).await.unwrap();
         members.push(member);
     }
     (dir, members)

@@ -35,7 +35,7 @@ async fn clu_6_a_fresh_member_is_brought_up_by_a_snapshot() {
     let (dir, members) = cluster_with(1, EAGER).await;
     write_until_purged(&members[0]).await;
     let fresh = Running::start_with("fresh", dir.path(), EAGER).await;
-    members[0].membership.add(&fresh.address).await.unwrap();
+    members[0].membership.add(&fresh.address, false).await.unwrap();
     until("the fresh member has everything", || has_all(&fresh)).await;
     assert!(first_entry_kept(&fresh) > 10, "it did not come entry by entry");
     assert_eq!(fresh.reader.view().state, members[0].reader.view().state);

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use waymark_core::geo::GeoDigest;
 use waymark_core::health::EndpointHealth;
 use waymark_core::model::{
-    Caseless, Edit, EndpointId, EndpointPatch, Flattened, LogIndex, Name, Place, Profile, ProfileId,
-    ProfilePatch, Revision, Service, ServicePatch, Timestamp, Zone, ZonePatch, ZoneTimers, parse_target,
+    Caseless, Edit, EndpointId, EndpointPatch, Flattened, LogIndex, MemberId, Name, Place, Profile,
+    ProfileId, ProfilePatch, Revision, Service, ServicePatch, Timestamp, Zone, ZonePatch, ZoneTimers,
+    parse_target,
 };
 use waymark_core::state::{
     Action, CookieSecret, CookieSecrets, FoundAddresses, LatencyRow, LatencyRowDraft, LearnedRow, Past,
@@ -59,6 +60,7 @@ pub(super) fn actions() -> Vec<(&'static str, Action)> {
         ("update_profile.flatten", flatten_profile()),
         ("update_zone.timers", set_timers()),
         ("rotate_cookies", Action::RotateCookies { fresh: CookieSecret([0xa7; 16]) }),
+        ("allot_member", Action::AllotMember { number: MemberId(4) }),
         ("forget_history", Action::ForgetHistory { before: Timestamp(1_700_000_000_000) }),
     ]
     .into_iter()

@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 use waymark_core::geo::GeoDigest;
 use waymark_core::model::{
-    AgentRun, Edit, EndpointId, EndpointPatch, MonitorPatch, ProfilePatch, ServicePatch, Timestamp,
+    AgentRun, Edit, EndpointId, EndpointPatch, MemberId, MonitorPatch, ProfilePatch, ServicePatch, Timestamp,
     Violation, ZonePatch,
 };
 use waymark_core::state::{
@@ -277,6 +277,7 @@ fn members_action() -> impl Strategy<Value = Action> {
         vec(found_addresses(), 0..3).prop_map(|found| Action::FlattenTargets { found }),
         any::<[u8; 16]>().prop_map(|fresh| Action::RotateCookies { fresh: CookieSecret(fresh) }),
         any::<u64>().prop_map(|before| Action::ForgetHistory { before: Timestamp(before) }),
+        any::<u64>().prop_map(|number| Action::AllotMember { number: MemberId(number) }),
     ]
 }
 

@@ -6,7 +6,7 @@ use super::{
     agent, endpoint, flatten, geography, latency, learned, outcomes, overrides, profile, records, region,
     remember, service, zone,
 };
-use crate::model::Timestamp;
+use crate::model::{MemberId, Timestamp};
 use crate::state::{Action, Applied, Command, Context, CookieSecret, Rejection, State};
 
 /// Carries `command` out on `state`: a pure function, so that every member comes to the same state.
@@ -91,6 +91,7 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
         Action::ForgetHistory { before } => forget_history(step, *before),
         Action::RotateCookies { fresh } => rotate_cookies(step, *fresh),
         Action::FlattenTargets { found } => flatten::take_in(step, found),
+        Action::AllotMember { number } => allot_member(step, *number),
         Action::ForgetAgent { name } => agent::forget(step, name),
     }
 }
@@ -99,6 +100,14 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
 fn forget_history(step: &mut Step<'_>, before: Timestamp) -> Result<(), Rejection> {
     step.state.history.forget(before);
     step.mark_changed();
+    Ok(())
+}
+
+fn allot_member(step: &mut Step<'_>, number: MemberId) -> Result<(), Rejection> {
+    if number.0 > step.state.last_member {
+        step.state.last_member = number.0;
+        step.mark_changed();
+    }
     Ok(())
 }
 

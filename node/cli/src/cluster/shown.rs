@@ -1,102 +1,21 @@
-//! `waymark cluster`: the members.
+//! How the cluster is shown.
 
-use std::time::Duration;
-
-use clap::Subcommand;
 use comfy_table::Cell;
 use serde::Serialize;
-use waymark_proto::RESPONSE_BYTES_MAX;
-use waymark_proto::admin::v1::cluster_client::ClusterClient;
-use waymark_proto::admin::v1::{
-    self as wire, AddMemberRequest, GetClusterRequest, InitClusterRequest, InitClusterResponse,
-};
+use waymark_proto::admin::v1 as wire;
 
-use crate::client::Attempt;
-use crate::failure::Failure;
 use crate::output::{Shown, Style, table, words};
-use crate::session::Session;
 
-/// How long it may take to take a member in, if `--timeout` does not say: the whole state may have to be copied to it, and
-/// the cluster gives up after 30 s.
-const ADDING: Duration = Duration::from_secs(40);
-
-/// What is done to the cluster.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// Found a cluster on the one member that --endpoint names.
-    #[command(
-        after_help = "Examples:\n  waymark cluster init\n  waymark cluster init --endpoint https://127.0.0.1:7411"
-    )]
-    Init,
-    /// What a member knows of its cluster; needs no leader.
-    #[command(after_help = "Examples:\n  waymark cluster status\n  waymark cluster status -o json")]
-    Status,
-    /// Take in the empty member at an address: it learns, catches up, and then votes.
-    #[command(after_help = "Examples:\n  waymark cluster add https://192.0.2.12:7400\n  \
-waymark cluster add https://127.0.0.1:7412 --endpoint https://127.0.0.1:7411")]
-    Add {
-        /// The new member's gRPC address.
-        #[arg(value_name = "URL")]
-        address: String,
-    },
-}
-
-/// Carries the verb out.
-pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
-    match verb {
-        Verb::Init => init(session).await,
-        Verb::Status => Ok(session.show(&ClusterStatus::from(status(session).await?))),
-        Verb::Add { address } => add(address, session).await,
-    }
-}
-
-/// What some member knows of the cluster.
-pub(crate) async fn status(session: &Session) -> Result<wire::ClusterStatus, Failure> {
-    let call = async |at: Attempt| {
-        let request = at.request(&GetClusterRequest {});
-        ClusterClient::new(at.channel)
-            .max_decoding_message_size(RESPONSE_BYTES_MAX)
-            .get_cluster(request)
-            .await
-    };
-    session.client.read(call).await
-}
-
-async fn init(session: &Session) -> Result<String, Failure> {
-    let urls: Vec<&str> = session.client.urls().collect();
-    if urls.len() > 1 {
-        let message =
-            format!("a cluster is founded on one member: name it alone, as in --endpoint {}", urls[0]);
-        return Err(Failure::usage(message));
-    }
-    let call = async |at: Attempt| {
-        let request = at.request(&InitClusterRequest {});
-        ClusterClient::new(at.channel).init_cluster(request).await
-    };
-    let InitClusterResponse { cluster_id, member } = session.client.once(call).await?;
-    Ok(session.show(&Founded { cluster_id, member: member.map(Into::into) }))
-}
-
-async fn add(address: String, session: &Session) -> Result<String, Failure> {
-    let client = session.client_within(ADDING);
-    let request = AddMemberRequest { address };
-    let call = async |at: Attempt| {
-        let request = at.request(&request);
-        ClusterClient::new(at.channel).add_member(request).await
-    };
-    Ok(session.show(&Member::from(client.once(call).await?)))
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Founded {
+    pub(super) cluster_id: String,
+    pub(super) member: Option<Member>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Founded {
-    cluster_id: String,
-    member: Option<Member>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Member {
+pub(super) struct Member {
     id: u64,
     name: String,
     role: String,
@@ -113,7 +32,7 @@ struct Member {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ClusterStatus {
+pub(super) struct ClusterStatus {
     /// Null while the member belongs to no cluster.
     cluster_id: Option<String>,
     answered_by: String,
@@ -186,6 +105,54 @@ impl Shown for Member {
 
     fn text(&self, _: &Style) -> String {
         format!("member {} '{}' at {} is in the cluster as {}\n", self.id, self.name, self.grpc, self.role)
+    }
+}
+
+/// A member to which something was done.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(super) struct Changed {
+    member: Member,
+    #[serde(skip)]
+    done: &'static str,
+}
+
+impl Changed {
+    pub(super) fn new(member: wire::Member, done: &'static str) -> Self {
+        Self { member: member.into(), done }
+    }
+}
+
+impl Shown for Changed {
+    const KIND: &'static str = "Member";
+
+    fn names(&self) -> Vec<String> {
+        vec![self.member.name.clone()]
+    }
+
+    fn text(&self, _: &Style) -> String {
+        let Member { id, name, .. } = &self.member;
+        format!("member {id} '{name}' {}\n", self.done)
+    }
+}
+
+/// A file that was written.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Backup {
+    pub(super) file: String,
+    pub(super) bytes: u64,
+}
+
+impl Shown for Backup {
+    const KIND: &'static str = "Backup";
+
+    fn names(&self) -> Vec<String> {
+        vec![self.file.clone()]
+    }
+
+    fn text(&self, _: &Style) -> String {
+        format!("{} bytes are in {}\n", self.bytes, self.file)
     }
 }
 
