@@ -61,6 +61,7 @@ impl For {
 }
 
 /// Whom each method is for. A method that is added to a service does not compile until it stands here.
+#[expect(clippy::too_many_lines, reason = "a row for each method, and nothing else")]
 fn whom(method: Method) -> For {
     use Method as M;
     match method {
@@ -69,7 +70,9 @@ fn whom(method: Method) -> For {
         | M::RaftInstallSnapshot
         | M::PeersDescribe
         | M::PeersJoin
-        | M::PeersAdmit
+        | M::PeersChange
+        | M::PeersTakeOver
+        | M::PeersDismiss
         | M::PeersPropose
         | M::PeersReadIndex
         | M::PeersHoldSessions
@@ -127,7 +130,12 @@ fn whom(method: Method) -> For {
         | M::GeoDeleteGeoOverride
         | M::AgentsDeleteAgent
         | M::ClusterInitCluster
-        | M::ClusterAddMember => For::Operators,
+        | M::ClusterAddMember
+        | M::ClusterRemoveMember
+        | M::ClusterPromoteMember
+        | M::ClusterTransferLeader
+        | M::ClusterBackUp
+        | M::ClusterRestore => For::Operators,
     }
 }
 

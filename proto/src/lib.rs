@@ -69,7 +69,11 @@ pub mod storage {
     }
 }
 
-include!(concat!(env!("OUT_DIR"), "/methods.rs"));
+#[expect(clippy::too_many_lines, reason = "written by the build, a row for each method")]
+mod methods {
+    include!(concat!(env!("OUT_DIR"), "/methods.rs"));
+}
+pub use methods::Method;
 
 /// Descriptors of every message and service, for server reflection.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));

@@ -62,7 +62,7 @@ fn clu_1_members_come_as_learners_vote_go_and_never_share_a_number() {
     let unknown = cli.run("cluster remove m44 --yes");
     assert_eq!(unknown.code, 3, "{unknown:?}");
     assert_eq!(role(&cluster, 0, "m4"), None);
-    let told = harness::cli::Cli { endpoints: fourth.url() };
+    let told = fourth.cli();
     eventually("the member that is out says so", || {
         let output = told.run("zone list --timeout 2s");
         claim(output.stderr.contains("was taken out of its cluster"), output.stderr)
@@ -104,7 +104,7 @@ fn clu_9_the_dead_and_the_leader_can_go_but_never_the_majority() {
     let mut cluster = cluster(3);
     cluster.members[2].kill();
     let begun = Instant::now();
-    let survivors = harness::cli::Cli { endpoints: cluster.urls()[..2].join(",") };
+    let survivors = harness::cli::Cli { endpoints: cluster.urls()[..2].join(","), ..cluster.cli_of(0) };
     let refused = survivors.run("cluster remove m2 --yes");
     assert_eq!(refused.code, 1, "{refused:?}");
     assert!(refused.stderr.contains("1 answer, and 2 are needed"), "{refused:?}");
@@ -132,7 +132,7 @@ fn clu_10_a_backup_becomes_a_cluster_of_its_own() {
     assert_eq!(mode & 0o777, 0o600, "it may hold secrets");
 
     let mut fresh = empty(&cluster, "n1");
-    let new = harness::cli::Cli { endpoints: fresh.url() };
+    let new = fresh.cli();
     let mut bytes = std::fs::read(&file).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -188,7 +188,7 @@ fn clu_12_a_lost_majority_is_recovered_from_a_survivor() {
         claim(done.code == 0, format!("{done:?}"))
     });
     fresh.ready();
-    let new = harness::cli::Cli { endpoints: fresh.url() };
+    let new = fresh.cli();
     assert_eq!(new.json("region list")["regions"][0]["name"], "last");
     assert_eq!(harness::dns::short(fresh.dns, NAME, "A"), "192.0.2.1");
 }

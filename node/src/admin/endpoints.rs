@@ -122,7 +122,7 @@ impl endpoints_server::Endpoints for EndpointsService {
             Action::OverrideEndpoints { pattern, kind, reason, span_ms: for_ms, even_last }.into()
         });
         let written = self.handles.write(caller, marks, wish, violations).await?.into_inner();
-        Ok(Response::new(self.reached(written, OverrideAct::Made)))
+        Ok(Response::new(self.overridden(written)))
     }
 
     async fn lift_overrides(
@@ -136,7 +136,7 @@ impl endpoints_server::Endpoints for EndpointsService {
         named(&pattern, "pattern", &mut violations);
         let action = Action::LiftOverrides { pattern, reason };
         let written = self.handles.write(caller, marks, Some(action.into()), violations).await?.into_inner();
-        Ok(Response::new(self.reached(written, OverrideAct::Lifted)))
+        Ok(Response::new(self.lifted(written)))
     }
 }
 
@@ -153,8 +153,20 @@ fn kind_of(word: i32, violations: &mut Violations) -> Option<OverrideKind> {
 }
 
 impl EndpointsService {
-    /// What became of overrides by a change that is visible here, with the endpoints that it reached: each has an event.
-    fn reached(&self, written: WriteResponse, act: OverrideAct) -> OverrideEndpointsResponse {
+    /// What was written, with the endpoints whose overrides were made by it.
+    fn overridden(&self, written: WriteResponse) -> OverrideEndpointsResponse {
+        let counter = Revision(written.revision);
+        let view = self.handles.reader.view();
+        let made = view.state.overrides.iter().filter(|(_, made)| made.revision == counter);
+        let endpoints = made.filter_map(|(id, _)| {
+            let (profile, endpoint) = view.endpoint(*id)?;
+            Some(format!("{}/{}", profile.name, endpoint.name))
+        });
+        OverrideEndpointsResponse { endpoints: endpoints.collect(), write: Some(written) }
+    }
+
+    /// What was written, with the endpoints whose overrides were lifted by it: each has an event.
+    fn lifted(&self, written: WriteResponse) -> OverrideEndpointsResponse {
         let counter = Revision(written.revision);
         // A change that found nothing to do bears the revision of whatever came before it.
         let has_changed = written.warnings.iter().all(|warning| warning.field != "pattern");
@@ -162,7 +174,7 @@ impl EndpointsService {
         let own = view.state.events.range(EventId { counter, ordinal: 0 }..).map(|(_, event)| event);
         let own = own.take_while(|event| has_changed && event.id.counter == counter);
         let endpoints = own.filter_map(|event| match (&event.subject, &event.cause) {
-            (Subject::Endpoint { name, .. }, EventCause::Override { act: found, .. }) if *found == act => {
+            (Subject::Endpoint { name, .. }, EventCause::Override { act: OverrideAct::Lifted, .. }) => {
                 Some(format!("{}/{name}", event.profile_name))
             }
             _ => None,

@@ -51,7 +51,7 @@ pub(super) async fn recover(address: &str, keep: &Path, session: &Session) -> Re
     )?;
     let client = session.client_within(PASSING);
     fetch(keep, BackUpSource::Log, &client).await?;
-    send(keep, &Client::new(&[address.to_owned()], client.timeout())?, session).await
+    send(keep, &client.at(address)?, session).await
 }
 
 /// Writes a backup into `file`, whole or not at all; how long it is.

@@ -60,7 +60,8 @@ impl Override {
     pub const SPAN_MIN_MS: u64 = 60 * 1_000;
     /// Longest span, in milliseconds: 30 days. What is to stay longer is a change of the configuration.
     pub const SPAN_MAX_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
-    /// Most endpoints that one command reaches: all that it leads to must find room among the events that are kept.
+    /// Most endpoints that one command reaches: the work of a moment on each member, and a fifth of the events that are kept, those
+    /// of profiles and of those above them not counted.
     pub const BATCH_MAX: usize = 2_000;
 
     /// Does it keep its endpoint out of every pool?

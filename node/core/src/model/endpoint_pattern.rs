@@ -93,6 +93,9 @@ impl Glob {
 
     /// Is it `name`, or does it stand for it and others?
     pub fn matches(&self, name: &Caseless) -> bool {
+        if self.0 == [Piece::Many] {
+            return true;
+        }
         let name: Vec<char> = name.as_str().chars().flat_map(char::to_lowercase).collect();
         let (mut piece, mut letter) = (0, 0);
         // Where the last `*` stands, and the letter up to which it is taken to reach.

@@ -45,21 +45,22 @@ pub(super) fn endpoint<'a>(profile: &'a Profile, name: &str) -> Result<(usize, &
     })
 }
 
-/// Every endpoint that a pattern stands for, with its profile; one at least (STA-13).
+/// The first `most` endpoints that a pattern stands for, each with its profile; one at least (STA-13).
 pub(super) fn matching(
     state: &State,
     pattern: &EndpointPattern,
+    most: usize,
 ) -> Result<Vec<(Arc<Profile>, EndpointId)>, Rejection> {
     let EndpointPattern { profile: wanted, endpoint } = pattern;
     let profiles: Vec<Arc<Profile>> = match wanted.name() {
         Some(name) => vec![profile(state, name.as_str())?],
         None => state.profiles.values().filter(|profile| wanted.matches(&profile.name)).cloned().collect(),
     };
-    let of = |profile: &Arc<Profile>| {
-        let matched = profile.endpoints.iter().filter(|candidate| endpoint.matches(&candidate.name));
-        matched.map(|endpoint| (profile.clone(), endpoint.id)).collect::<Vec<_>>()
-    };
-    let found: Vec<_> = profiles.iter().flat_map(of).collect();
+    let all =
+        profiles.iter().flat_map(|profile| profile.endpoints.iter().map(move |endpoint| (profile, endpoint)));
+    let matched = all.filter(|(_, candidate)| endpoint.matches(&candidate.name));
+    let found: Vec<_> =
+        matched.map(|(profile, endpoint)| (profile.clone(), endpoint.id)).take(most).collect();
     if !found.is_empty() {
         return Ok(found);
     }

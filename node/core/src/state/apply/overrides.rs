@@ -26,7 +26,8 @@ type Told = BTreeMap<EndpointId, (ProfileId, EventCause)>;
 
 /// Puts an override on every endpoint that the pattern stands for, or on none.
 pub(super) fn make(step: &mut Step<'_>, pattern: &str, wish: Wish<'_>) -> Result<(), Rejection> {
-    let found = find(step, pattern, wish.reason, wish.span_ms)?;
+    let pattern = read(pattern, wish.reason, wish.span_ms)?;
+    let found = within_bounds(lookup::matching(&step.state, &pattern, Override::BATCH_MAX + 1)?)?;
     let made = Arc::new(Override {
         kind: wish.kind,
         author: step.author.to_owned(),
@@ -50,7 +51,8 @@ pub(super) fn make(step: &mut Step<'_>, pattern: &str, wish: Wish<'_>) -> Result
 /// Takes the overrides from every endpoint that the pattern stands for; nothing happens if none has any.
 pub(super) fn lift(step: &mut Step<'_>, pattern: &str, reason: &str) -> Result<(), Rejection> {
     let mut told = Told::new();
-    for (profile, id) in find(step, pattern, reason, None)? {
+    let pattern = read(pattern, reason, None)?;
+    for (profile, id) in within_bounds(overridden(&step.state, &pattern))? {
         if let Some(lifted) = step.set_override(id, None) {
             let author = step.author.to_owned();
             let lifted = Override { author, reason: reason.to_owned(), ..Override::clone(&lifted) };
@@ -58,6 +60,8 @@ pub(super) fn lift(step: &mut Step<'_>, pattern: &str, reason: &str) -> Result<(
         }
     }
     if told.is_empty() {
+        // Is there nobody, or nobody with an override?
+        lookup::matching(&step.state, &pattern, 1)?;
         step.warnings.add("pattern", "no endpoint that it stands for has an override");
     }
     put_in_force(step, told);
@@ -100,27 +104,38 @@ impl Step<'_> {
     }
 }
 
-fn find(
-    step: &Step<'_>,
-    pattern: &str,
-    reason: &str,
-    span_ms: Option<u64>,
-) -> Result<Vec<(Arc<Profile>, EndpointId)>, Rejection> {
+/// Reads what is said of both: the pattern, the reason, and how long it shall last.
+fn read(pattern: &str, reason: &str, span_ms: Option<u64>) -> Result<EndpointPattern, Rejection> {
     let mut violations = Violations::new();
     let read = EndpointPattern::parse(pattern);
     let read = read.map_err(|fault| violations.add("pattern", fault.to_string())).ok();
     validate_override(reason, span_ms, &mut violations);
-    let Some(pattern) = read.filter(|_| violations.is_empty()) else {
-        return Err(Rejection::Invalid(violations.into_vec()));
-    };
-    let found = lookup::matching(&step.state, &pattern)?;
-    if found.len() > Override::BATCH_MAX {
-        let (count, max) = (found.len(), Override::BATCH_MAX);
-        let told = format!("stands for {count} endpoints; at most {max} are reached at once: narrow it");
-        violations.add("pattern", told);
-        return Err(Rejection::Invalid(violations.into_vec()));
+    read.filter(|_| violations.is_empty()).ok_or_else(|| Rejection::Invalid(violations.into_vec()))
+}
+
+/// Refuses more than one command may reach; whoever looks for them stops at one more.
+fn within_bounds(
+    found: Vec<(Arc<Profile>, EndpointId)>,
+) -> Result<Vec<(Arc<Profile>, EndpointId)>, Rejection> {
+    let max = Override::BATCH_MAX;
+    if found.len() <= max {
+        return Ok(found);
     }
-    Ok(found)
+    let mut violations = Violations::new();
+    let told = format!("stands for more than {max} endpoints, the most that are reached at once: narrow it");
+    violations.add("pattern", told);
+    Err(Rejection::Invalid(violations.into_vec()))
+}
+
+/// Those endpoints that have an override and that the pattern stands for, one more than may be reached at most.
+fn overridden(state: &State, pattern: &EndpointPattern) -> Vec<(Arc<Profile>, EndpointId)> {
+    let of = |id: &EndpointId| {
+        let profile = state.profiles.get(&state.health.get(id)?.profile)?;
+        let endpoint = profile.endpoint_by_id(*id)?;
+        let is_meant = pattern.profile.matches(&profile.name) && pattern.endpoint.matches(&endpoint.name);
+        is_meant.then(|| (profile.clone(), *id))
+    };
+    state.overrides.keys().filter_map(of).take(Override::BATCH_MAX + 1).collect()
 }
 
 /// Refuses what leaves a profile with nobody that had somebody.
