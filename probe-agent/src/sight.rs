@@ -57,7 +57,7 @@ impl Canaries {
     /// | canaries | sight |
     /// |---|---|
     /// | none, or any that was seen when it was last looked at | Clear |
-    /// | all missed [`MISSES_MAX`] times in a row or more | Blind |
+    /// | all missed twice or more in a row | Blind |
     /// | else | Doubtful |
     pub fn sight(&self) -> Sight {
         let is_gone = |known: &Known| matches!(known, Known::Missed(times) if *times >= MISSES_MAX);
