@@ -23,9 +23,13 @@ pub struct Web {
     pub proposer: Proposer,
 }
 
-/// `/healthz` (alive), `/readyz` (answers DNS; stays 200 without a leader, unless `max_stale` is over), `/readyz/write` (a leader is reachable).
+/// The licences of what comes with the binary: DB-IP's asks to be named wherever its data is used.
+const LICENSES: &str = include_str!("../../data/NOTICE");
+
+/// `/licenses`, `/healthz` (alive), `/readyz` (answers DNS; stays 200 without a leader, unless `max_stale` is over), `/readyz/write` (a leader is reachable).
 pub fn router(web: Web) -> Router {
     Router::new()
+        .route("/licenses", get(|| async { LICENSES }))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/readyz/write", get(ready_to_write))

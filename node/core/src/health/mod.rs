@@ -9,7 +9,7 @@ mod tally;
 mod verdict;
 
 pub use check::Check;
-pub use nested::{Availability, ByFamily, Count, nested_forced_up, nested_status};
+pub use nested::{Availability, ByFamily, Count, nested_forced, nested_status};
 pub use outcome::{Outcome, OutcomeClass};
 pub use status::{EndpointHealth, EndpointStatus, Judgement, ProfileStatus, endpoint_status, profile_status};
 pub use tallies::Tallies;

@@ -14,19 +14,19 @@ pub struct Count {
     pub degraded: u32,
 }
 
-/// A nested endpoint's standing in each address family: no better than its status, and Degraded where its child has
-/// nobody of the family.
+/// A nested endpoint's standing in each address family: no better than its status, and Stopped where its child has nobody of
+/// the family, whatever they are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByFamily {
-    /// Over IPv4: Online, CheckingEndpoint or Degraded.
+    /// Over IPv4: Online, CheckingEndpoint, Degraded or Stopped.
     pub v4: EndpointStatus,
     /// Over IPv6, likewise.
     pub v6: EndpointStatus,
 }
 
 impl ByFamily {
-    /// Available over neither.
-    pub const NOBODY: Self = Self { v4: EndpointStatus::Degraded, v6: EndpointStatus::Degraded };
+    /// Nobody in either.
+    pub const NOBODY: Self = Self { v4: EndpointStatus::Stopped, v6: EndpointStatus::Stopped };
 }
 
 /// How much of a profile is available: of all its endpoints, and of those that can be reached over one family.
@@ -48,6 +48,10 @@ impl Count {
             EndpointStatus::Degraded => self.degraded += 1,
             EndpointStatus::Disabled | EndpointStatus::Inactive | EndpointStatus::Stopped => {}
         }
+    }
+
+    fn is_nobody(self) -> bool {
+        self.online + self.checking + self.degraded == 0
     }
 
     /// | available | available or checking | |
@@ -96,13 +100,10 @@ impl Availability {
     }
 }
 
-/// What a nested endpoint that is forced up comes to in each family: Online where its child has anybody, down or not, as
+/// What a nested endpoint comes to in each family that is forced to `status`: that where its child has anybody, down or not, as
 /// no override gives it an address that it has not (STA-13).
-pub fn nested_forced_up(available: Availability) -> ByFamily {
-    let standing = |count: Count| match count.online + count.checking + count.degraded {
-        0 => EndpointStatus::Degraded,
-        _ => EndpointStatus::Online,
-    };
+pub fn nested_forced(available: Availability, status: EndpointStatus) -> ByFamily {
+    let standing = |count: Count| if count.is_nobody() { EndpointStatus::Stopped } else { status };
     ByFamily { v4: standing(available.v4), v6: standing(available.v6) }
 }
 
@@ -131,7 +132,10 @@ pub fn nested_status(
     .into_iter()
     .fold(EndpointStatus::Online, worse);
     // Whoever has nobody of a family is not available over it, even where no minimum asks for anybody.
-    let standing = |count: Count, min: u32| worse(status, count.against(min.max(1)));
+    let standing = |count: Count, min: u32| match count.is_nobody() {
+        true => EndpointStatus::Stopped,
+        false => worse(status, count.against(min.max(1))),
+    };
     (status, ByFamily { v4: standing(available.v4, min_v4), v6: standing(available.v6, min_v6) })
 }
 
@@ -212,23 +216,29 @@ mod tests {
     #[test]
     fn sta_13_forced_up_reaches_only_the_families_that_there_are() {
         let v4 = Target::V4([192, 0, 2, 1].into());
-        for (status, expected) in [(Degraded, Online), (Online, Online), (Stopped, Degraded)] {
+        for (status, expected) in [(Degraded, Online), (Online, Online), (Stopped, Stopped)] {
             let mut available = Availability::default();
             available.add_target(status, &v4);
-            assert_eq!(nested_forced_up(available), ByFamily { v4: expected, v6: Degraded }, "{status:?}");
+            let forced = nested_forced(available, Online);
+            assert_eq!(forced, ByFamily { v4: expected, v6: Stopped }, "{status:?}");
+            // And so through any number of levels.
+            let mut above = Availability::default();
+            above.add_nested(Online, forced);
+            above.add_nested(Disabled, ByFamily::NOBODY);
+            assert_eq!(nested_forced(above, Online), forced, "{status:?}");
+            assert_ne!(nested_forced(available, Degraded).v4, Online);
         }
     }
 
     #[test]
     fn sta_10_a_nested_child_counts_as_one_in_the_families_that_it_has() {
         let (status, by_family) = nested(true, &[Online, Online], &child(1, 0, 0));
-        assert_eq!((status, by_family), (Online, ByFamily { v4: Online, v6: Degraded }));
+        assert_eq!((status, by_family), (Online, ByFamily { v4: Online, v6: Stopped }));
         let mut available = Availability::default();
         available.add_nested(status, by_family);
         let one = Count { online: 1, ..Count::default() };
-        let nobody = Count { degraded: 1, ..Count::default() };
-        assert_eq!(available, Availability { all: one, v4: one, v6: nobody });
+        assert_eq!(available, Availability { all: one, v4: one, v6: Count::default() });
         let (_, by_family) = nested(true, &[CheckingEndpoint], &child(1, 0, 0));
-        assert_eq!(by_family, ByFamily { v4: CheckingEndpoint, v6: Degraded });
+        assert_eq!(by_family, ByFamily { v4: CheckingEndpoint, v6: Stopped });
     }
 }

@@ -3,8 +3,7 @@
 
 use super::State;
 use crate::health::{
-    Availability, ByFamily, Check, EndpointStatus, Judgement, endpoint_status, nested_forced_up,
-    nested_status,
+    Availability, ByFamily, Check, EndpointStatus, Judgement, endpoint_status, nested_forced, nested_status,
 };
 use crate::model::{Endpoint, EndpointId, EndpointKind, Name, Profile, Resolved, Target};
 
@@ -101,13 +100,13 @@ impl State {
                 let status = self.health.status(below.id).expect("each profile has its status").status;
                 let available = self.availability(below);
                 let (found, by_family) = nested_status(child, status, available);
-                (found, Some(if forced.is_some() { nested_forced_up(available) } else { by_family }))
+                let to = |forced| nested_forced(available, EndpointStatus::by(Some(forced)));
+                (found, Some(forced.map_or(by_family, to)))
             }
             None if self.is_running(endpoint) => (EndpointStatus::by(judgement), None),
             None => (EndpointStatus::Stopped, None),
         };
         let status = endpoint_status(endpoint.enabled, profile.enabled, endpoint.always_serve, forced, found);
-        let is_nobody = status.is_out() || forced == Some(Judgement::Degraded);
-        (status, by_family.map(|by_family| if is_nobody { ByFamily::NOBODY } else { by_family }))
+        (status, by_family.map(|by_family| if status.is_out() { ByFamily::NOBODY } else { by_family }))
     }
 }
