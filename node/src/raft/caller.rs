@@ -93,16 +93,35 @@ pub(super) fn identify<T>(request: &Request<T>, me: &Callee<'_>) -> Result<Calle
     }
 }
 
-/// Refuses a caller whose certificate is that of another member than it says it is. A number that this member does not
-/// know is taken on the certificate's word: whoever lags behind an addition must be able to vote.
-pub(super) fn certify<T>(request: &Request<T>, caller: &Caller, known: &[(u64, &str)]) -> Result<(), Status> {
+/// Who may call that this member does not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Strangers {
+    /// Nobody.
+    None,
+    /// Whoever has a number above all that are known: a member that lags behind an addition must take part in what Raft
+    /// decides, or it would never learn of it.
+    Newer,
+}
+
+/// Refuses a caller whose certificate is that of another member than it says it is, and `strangers` beyond those who may
+/// call. A member that knows nobody yet has just been taken in, and learns from whoever tells it.
+pub(super) fn certify<T>(
+    request: &Request<T>,
+    caller: &Caller,
+    known: &[(u64, &str)],
+    strangers: Strangers,
+) -> Result<(), Status> {
     let Some(identity) = request.extensions().get::<Peer>().and_then(Peer::identity) else { return Ok(()) };
     let role = &identity.role;
     let own = known.iter().find(|(_, name)| role.is_member(name)).map(|(id, _)| *id);
     let claimed = known.iter().find(|(id, _)| *id == caller.member);
     let text = match (claimed, own) {
         (Some((id, _)), Some(own)) if *id == own => return Ok(()),
-        (None, None) => return Ok(()),
+        (None, None) if known.is_empty() => return Ok(()),
+        (None, None) if strangers == Strangers::Newer && known.iter().all(|(id, _)| *id < caller.member) => {
+            return Ok(());
+        }
+        (None, None) => format!("{role} is no member of this cluster"),
         (_, Some(own)) => format!("{role} is member {own}, and says that it is member {}", caller.member),
         (Some((id, name)), None) => format!("{role} says that it is member {id}, which is '{name}'"),
     };
@@ -132,20 +151,31 @@ mod tests {
 
     #[test]
     fn sec_2_a_member_is_the_one_of_its_certificate() {
-        let known = [(1, "m1"), (2, "m2")];
+        let known = [(1, "m1"), (2, "m2"), (4, "m4")];
         let says = |identity: &str, member| {
             let mut request = Request::new(());
             let identity = waymark_process::identity::Identity::parse(identity).unwrap();
             request.extensions_mut().insert(Peer::known(identity, false));
-            certify(&request, &Caller { member }, &known).map_err(|status| status.code())
+            let by = |known, strangers| {
+                certify(&request, &Caller { member }, known, strangers).map_err(|status| status.code())
+            };
+            (by(&known[..], Strangers::None), by(&known, Strangers::Newer), by(&[], Strangers::None))
         };
-        assert_eq!(says("spiffe://x/member/m1", 1), Ok(()));
-        assert_eq!(says("spiffe://x/member/m3", 3), Ok(()), "it may be new");
+        let denied = Err(tonic::Code::PermissionDenied);
+        assert_eq!(says("spiffe://x/member/m1", 1), (Ok(()), Ok(()), Ok(())));
+        assert_eq!(says("spiffe://x/member/m3", 5), (denied, Ok(()), Ok(())), "for Raft it may be new");
+        assert_eq!(
+            says("spiffe://x/member/m3", 3),
+            (denied, denied, Ok(())),
+            "3 is below 4: it was taken out"
+        );
         for (identity, member) in
             [("spiffe://x/member/m1", 2), ("spiffe://x/member/m1", 3), ("spiffe://x/member/m3", 1)]
         {
-            assert_eq!(says(identity, member), Err(tonic::Code::PermissionDenied), "{identity} {member}");
+            assert_eq!(says(identity, member).0, denied, "{identity} {member}");
+            assert_eq!(says(identity, member).1, denied, "{identity} {member}");
         }
-        assert_eq!(certify(&Request::new(()), &Caller { member: 9 }, &known).map_err(|s| s.code()), Ok(()));
+        let plain = certify(&Request::new(()), &Caller { member: 9 }, &known, Strangers::None);
+        assert_eq!(plain.map_err(|status| status.code()), Ok(()));
     }
 }

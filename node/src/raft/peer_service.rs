@@ -10,11 +10,12 @@ use waymark_proto::peer::v1::peers_server::Peers;
 
 use super::admission;
 use super::base::{Base, SeatError};
+use super::caller::Strangers;
 use super::change::{carry_out, change, transfer_time};
 use super::forward::{Refusal, status};
 use super::gather::Asker;
 use super::leader::Leader;
-use super::raft_service::addressed_seat;
+use super::raft_service::{addressed, addressed_seat};
 use super::timers::millis;
 use super::{HeldSession, HeldTables, LastOutcomes, Leases, Membership, ProposeError, Proposer, convert};
 
@@ -111,7 +112,11 @@ impl Peers for PeerService {
         &self,
         request: Request<wire::DismissRequest>,
     ) -> Result<Response<wire::DismissResponse>, Status> {
-        let seat = addressed_seat(&self.base, &request)?;
+        let (seat, caller) = addressed(&self.base, &request, Strangers::None)?;
+        // Whoever else says so may be mistaken, or worse.
+        if seat.metrics().current_leader != Some(caller.member) {
+            return Err(Status::permission_denied("only the leader tells a member that it is out"));
+        }
         self.base.end_part(&seat, REMOVED.to_owned()).await;
         Ok(Response::new(wire::DismissResponse {}))
     }

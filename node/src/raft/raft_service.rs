@@ -9,7 +9,7 @@ use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::raft_server::Raft;
 
 use super::base::{Base, Seat, blocking};
-use super::caller::{Callee, Caller, certify, identify, refuse_for_nobody};
+use super::caller::{Callee, Caller, Strangers, certify, identify, refuse_for_nobody};
 use super::convert;
 use super::peer_client::append_answer_message;
 use super::snapshot::SnapshotData;
@@ -32,28 +32,45 @@ impl RaftService {
 
     /// This member's consensus, if `request` is for it.
     fn seat<T>(&self, request: &Request<T>) -> Result<Arc<Seat>, Status> {
-        addressed_seat(&self.base, request)
+        addressed(&self.base, request, Strangers::Newer).map(|(seat, _)| seat)
     }
 }
 
-/// The member's seat, if it has one and `request` is for whoever sits there.
+/// The member's seat, if it has one, `request` is for whoever sits there, and a member sent it that is known.
 pub(super) fn addressed_seat<T>(base: &Base, request: &Request<T>) -> Result<Arc<Seat>, Status> {
+    addressed(base, request, Strangers::None).map(|(seat, _)| seat)
+}
+
+/// The same with the member that sent it, of which there may also be `strangers`.
+pub(super) fn addressed<T>(
+    base: &Base,
+    request: &Request<T>,
+    strangers: Strangers,
+) -> Result<(Arc<Seat>, Caller), Status> {
     let identified = match base.seat() {
         Some(seat) => {
             let callee = Callee { cluster: &seat.cluster, member: seat.member };
-            identify(request, &callee).and_then(|caller| certified(request, &caller, &seat)).map(|()| seat)
+            identify(request, &callee).and_then(|caller| {
+                certified(request, &caller, &seat, strangers)?;
+                Ok((seat, caller))
+            })
         }
         None => Err(refuse_for_nobody(request)),
     };
     identified.inspect_err(|status| base.refusals.tell(status.message()))
 }
 
-fn certified<T>(request: &Request<T>, caller: &Caller, seat: &Seat) -> Result<(), Status> {
+fn certified<T>(
+    request: &Request<T>,
+    caller: &Caller,
+    seat: &Seat,
+    strangers: Strangers,
+) -> Result<(), Status> {
     let metrics = seat.raft.metrics();
     let metrics = metrics.borrow();
     let nodes = metrics.membership_config.membership().nodes();
     let known: Vec<(u64, &str)> = nodes.map(|(id, node)| (*id, node.name.as_str())).collect();
-    certify(request, caller, &known)
+    certify(request, caller, &known, strangers)
 }
 
 fn missing(field: &'static str) -> Status {

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use waymark_proto::admin::v1::cluster_client::ClusterClient;
@@ -18,6 +18,8 @@ use crate::session::Session;
 
 /// How long it may take, if `--timeout` does not say: a large cluster's state has hundreds of megabytes.
 const PASSING: Duration = Duration::from_secs(600);
+/// How long it may take until the first part comes: the state is written to a file before.
+const OPENING: Duration = Duration::from_secs(30);
 /// Bytes that are sent at once.
 const PART_BYTES: usize = 1 << 20;
 
@@ -62,25 +64,36 @@ async fn fetch(file: &Path, source: BackUpSource, client: &Client) -> Result<u64
     if file.exists() {
         return Err(cannot("written", &"it is there already; choose another name, or move it away"));
     }
-    let draft = file.with_extension("part");
-    // It holds headers of probes, which may be secrets.
-    let options = File::options().write(true).create(true).truncate(true).mode(0o600).open(&draft);
-    let mut out = options.map_err(|error| cannot("written", &error))?;
     let request = BackUpRequest { source: source.into() };
     let call = async |at: Attempt| {
         let request = at.request(&request);
         ClusterClient::new(at.channel).back_up(request).await
     };
-    let mut parts = client.once(call).await?;
+    let mut parts = client.within(client.timeout().min(OPENING)).read(call).await?;
+    let mut draft = file.as_os_str().to_owned();
+    draft.push(format!(".{}.part", std::process::id()));
+    let draft = Draft(draft.into());
+    // It holds headers of probes, which may be secrets; what is there by that name is somebody else's.
+    let options = File::options().write(true).create_new(true).mode(0o600).open(&draft.0);
+    let mut out = options.map_err(|error| cannot("written", &error))?;
     let mut bytes = 0;
     while let Some(part) = parts.message().await.map_err(|status| cannot("written", &status.message()))? {
         bytes += part.data.len() as u64;
         out.write_all(&part.data).map_err(|error| cannot("written", &error))?;
     }
     out.sync_all().map_err(|error| cannot("written", &error))?;
-    check(&draft).map_err(|error| cannot("written", &error))?;
-    fs::rename(&draft, file).map_err(|error| cannot("written", &error))?;
+    check(&draft.0).map_err(|error| cannot("written", &error))?;
+    fs::rename(&draft.0, file).map_err(|error| cannot("written", &error))?;
     Ok(bytes)
+}
+
+/// A file that is not a backup yet; gone with this, unless it has become one.
+struct Draft(PathBuf);
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
 }
 
 /// A backup ends in the checksum (CRC-32) of all that is in front of it.
