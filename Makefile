@@ -6,7 +6,7 @@ MINUTES ?= 5
 SECONDS ?= 60
 STEPS ?= 1000000
 
-.PHONY: help build demo test checkers fuzz simulate soak check fix bench bench-dns
+.PHONY: help build demo test checkers fuzz simulate soak nemesis check fix bench bench-dns
 
 help: ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -38,6 +38,9 @@ simulate: ## Run the pure core under random schedules, so many log entries (STEP
 
 soak: build ## Kill, restart and change three members under load, and count what gets lost (MINUTES=5)
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-soak --minutes $(MINUTES)
+
+nemesis: build ## Cut, lose, kill, stop and fill up under writes and queries, and check what was seen (MINUTES=5, SEED=N, ARGS="--help")
+	@$${CARGO_TARGET_DIR:-target}/release/waymark-nemesis --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 check: ## What CI holds: format, lints, docs, tidiness, licences; changes nothing
 	$(CARGO) fmt --all --check

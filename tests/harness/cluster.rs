@@ -37,6 +37,14 @@ impl Cluster {
     /// When that does not come to be.
     pub fn found(directory: TempDir, mut members: Vec<Member>) -> Self {
         members.iter_mut().for_each(Member::start);
+        Self::unite(directory, members)
+    }
+
+    /// Makes `members`, which are started, one cluster, the first its founder. Their files are in `directory`.
+    ///
+    /// # Panics
+    /// When that does not come to be.
+    pub fn unite(directory: TempDir, mut members: Vec<Member>) -> Self {
         members.iter_mut().for_each(Member::listens);
         let founder = members[0].cli();
         founder.ok("cluster init");

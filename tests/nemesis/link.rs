@@ -1,0 +1,184 @@
+//! What becomes of packets between hosts, by pair and direction. Pure: time and chance are handed in.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::chance::Chance;
+
+/// What a link does to the packets of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Conditions {
+    /// Nothing passes.
+    pub(crate) cut: bool,
+    /// So many of a hundred get lost.
+    pub(crate) loss: u64,
+    /// So many of a hundred arrive twice.
+    pub(crate) duplication: u64,
+    /// So many of a hundred overtake those that are under way.
+    pub(crate) reordering: u64,
+    /// How long a packet is under way.
+    pub(crate) delay: Duration,
+    /// By how much that varies, either way.
+    pub(crate) jitter: Duration,
+}
+
+/// What became of packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) passed: u64,
+    pub(crate) cut: u64,
+    pub(crate) lost: u64,
+    pub(crate) duplicated: u64,
+    pub(crate) reordered: u64,
+}
+
+impl std::ops::Add for Counts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            passed: self.passed + other.passed,
+            cut: self.cut + other.cut,
+            lost: self.lost + other.lost,
+            duplicated: self.duplicated + other.duplicated,
+            reordered: self.reordered + other.reordered,
+        }
+    }
+}
+
+/// From a host to a host.
+pub(crate) type Direction = (u8, u8);
+
+#[derive(Debug, Default)]
+struct Link {
+    /// Other than usual.
+    conditions: Option<Conditions>,
+    counts: Counts,
+    /// When the last of those packets arrives that keep their order.
+    latest: Duration,
+}
+
+/// Every link.
+#[derive(Debug)]
+pub(crate) struct Links {
+    usual: Conditions,
+    by_direction: BTreeMap<Direction, Link>,
+    chance: Chance,
+}
+
+impl Links {
+    /// Links that all do what is `usual`.
+    pub(crate) fn new(usual: Conditions, chance: Chance) -> Self {
+        Self { usual, by_direction: BTreeMap::new(), chance }
+    }
+
+    /// Changes what one direction does.
+    pub(crate) fn change(&mut self, direction: Direction, change: impl FnOnce(&mut Conditions)) {
+        let link = self.by_direction.entry(direction).or_default();
+        change(link.conditions.get_or_insert(self.usual));
+    }
+
+    /// All do what is usual again.
+    pub(crate) fn heal(&mut self) {
+        self.by_direction.values_mut().for_each(|link| link.conditions = None);
+    }
+
+    /// What became of the packets of one direction so far.
+    pub(crate) fn counts(&self, direction: Direction) -> Counts {
+        self.by_direction.get(&direction).map(|link| link.counts).unwrap_or_default()
+    }
+
+    /// What became of all packets so far.
+    pub(crate) fn total(&self) -> Counts {
+        self.by_direction.values().map(|link| link.counts).fold(Counts::default(), std::ops::Add::add)
+    }
+
+    /// When a packet that leaves `now` arrives, and when its copy does.
+    pub(crate) fn carry(&mut self, direction: Direction, now: Duration) -> [Option<Duration>; 2] {
+        let link = self.by_direction.entry(direction).or_default();
+        let Conditions { cut, loss, duplication, reordering, delay, jitter } =
+            link.conditions.unwrap_or(self.usual);
+        if cut {
+            link.counts.cut += 1;
+            return [None, None];
+        }
+        let chance = &mut self.chance;
+        let mut happens = |percent: u64| percent > 0 && chance.below(100) < percent;
+        if happens(loss) {
+            link.counts.lost += 1;
+            return [None, None];
+        }
+        link.counts.passed += 1;
+        let (is_doubled, overtakes) = (happens(duplication), happens(reordering));
+        let arrival = if overtakes {
+            link.counts.reordered += 1;
+            now
+        } else {
+            let spread = u64::try_from(jitter.as_micros()).unwrap_or(u64::MAX) * 2 + 1;
+            let off = Duration::from_micros(chance.below(spread));
+            link.latest = link.latest.max((now + delay + off).saturating_sub(jitter));
+            link.latest
+        };
+        link.counts.duplicated += u64::from(is_doubled);
+        [Some(arrival), is_doubled.then_some(arrival)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THERE: Direction = (1, 2);
+    const BACK: Direction = (2, 1);
+    const PACKETS: u64 = 10_000;
+
+    fn links() -> Links {
+        let usual = Conditions {
+            delay: Duration::from_millis(5),
+            jitter: Duration::from_millis(1),
+            ..Conditions::default()
+        };
+        Links::new(usual, Chance::from_seed(7))
+    }
+
+    /// Sends a packet each 100 µs; returns all arrivals in the order of sending.
+    fn send(links: &mut Links) -> Vec<Duration> {
+        let at = |number| Duration::from_micros(number * 100);
+        (0..PACKETS).flat_map(|number| links.carry(THERE, at(number))).flatten().collect()
+    }
+
+    #[test]
+    fn a_usual_link_delays_and_keeps_the_order() {
+        let mut links = links();
+        let arrivals = send(&mut links);
+        assert_eq!(arrivals.len() as u64, PACKETS);
+        assert!(arrivals.is_sorted());
+        assert!(arrivals[0] >= Duration::from_millis(4));
+        assert_eq!(links.total(), Counts { passed: PACKETS, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_cut_is_of_one_direction_and_ends_with_heal() {
+        let mut links = links();
+        links.change(THERE, |conditions| conditions.cut = true);
+        assert!(send(&mut links).is_empty());
+        assert!(links.carry(BACK, Duration::ZERO)[0].is_some());
+        links.heal();
+        assert!(links.carry(THERE, Duration::ZERO)[0].is_some());
+        assert_eq!(links.counts(THERE), Counts { cut: PACKETS, passed: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_fifth_is_lost_doubled_or_early_as_told() {
+        let mut links = links();
+        links.change(THERE, |conditions| {
+            (conditions.loss, conditions.duplication, conditions.reordering) = (20, 20, 20);
+        });
+        let arrivals = send(&mut links);
+        let Counts { passed, lost, duplicated, reordered, .. } = links.counts(THERE);
+        let is_fifth = |part: u64, of: u64| (of * 17 / 100..of * 23 / 100).contains(&part);
+        assert!(is_fifth(lost, PACKETS) && is_fifth(duplicated, passed) && is_fifth(reordered, passed));
+        assert_eq!(arrivals.len() as u64, passed + duplicated);
+        assert!(!arrivals.is_sorted());
+    }
+}

@@ -1,0 +1,199 @@
+//! `make nemesis`: members, agents and endpoints as processes on hosts of their own, joined by links that lose, double, reorder and
+//! cut, while clients write and read, names are asked for and endpoints break; then all that they saw is checked (CLU-2, CLU-5 …
+//! CLU-9, DNS-20, STA-7).
+//!
+//! It needs Linux with user namespaces, util-linux, iproute2 and a `/dev/net/tun` that may be opened, and not root.
+
+#![expect(clippy::print_stdout, reason = "this program prints a table for people")]
+
+mod account;
+#[path = "../simulation/chance.rs"]
+mod chance;
+mod clients;
+mod counter;
+mod excuse;
+mod faults;
+mod history;
+mod host;
+mod link;
+mod outages;
+mod register;
+mod router;
+mod scene;
+mod watch;
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use clap::Parser;
+use harness::eventually::{claim, let_pass};
+use harness::within;
+
+use account::{Account, Befallen};
+use chance::Chance;
+use clients::{CLIENTS, Clients};
+use counter::Counter;
+use faults::{Fault, LONG, SHORT};
+use outages::Outages;
+use scene::Scene;
+use watch::Watch;
+
+/// Has everything befall a cluster that a cluster must bear, and checks what clients and resolvers saw.
+#[derive(Parser)]
+#[command(name = "waymark-nemesis", version)]
+struct Arguments {
+    /// What chance is made of; another one in each run if not given
+    #[arg(long)]
+    seed: Option<u64>,
+    /// How long faults go on
+    #[arg(long, default_value_t = 5)]
+    minutes: u64,
+    /// Members
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(3..=5))]
+    members: u8,
+    /// Each fault once, but for those that take long
+    #[arg(long)]
+    short: bool,
+    /// Only faults whose name has this in it
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Set by this program when it starts itself in namespaces
+    #[arg(long, hide = true)]
+    within: bool,
+}
+
+/// Between one fault and the next.
+const PAUSE: Duration = Duration::from_millis(1_000);
+
+/// How long writes may take to be acknowledged again once everything was healed.
+const RESUMED: Duration = Duration::from_secs(60);
+
+fn main() -> anyhow::Result<ExitCode> {
+    let arguments = Arguments::parse();
+    if !arguments.within {
+        return Err(enter_namespaces());
+    }
+    let seed = arguments.seed.unwrap_or_else(|| std::process::id().into());
+    let mut chance = Chance::from_seed(seed);
+    let faults = faults_of(&arguments);
+    println!(
+        "seed {seed}: {} members, {CLIENTS} clients, 3 agents, links {:?}, faults {:?}, {}",
+        arguments.members,
+        scene::USUAL,
+        faults.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        if arguments.short { "each once".to_owned() } else { format!("for {} minutes", arguments.minutes) },
+    );
+    let scene = Scene::start(arguments.members, Chance::from_seed(chance.draw()))
+        .with_context(|| "the hosts cannot be made; leave this test out with '-- --skip nemesis'")?;
+    let limit = (!arguments.short).then(|| Duration::from_secs(arguments.minutes * 60));
+    let (account, scene) = run(scene, &faults, limit, chance);
+    account.print();
+    let is_clean = account.wrong().is_empty();
+    if !is_clean {
+        println!(
+            "repeat it with --seed {seed}; logs and pictures are in {}",
+            scene.cluster.directory().display()
+        );
+    }
+    scene.end(!is_clean);
+    Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Becomes `unshare`, which starts this program again as root of a user namespace with a network and mounts of its own.
+fn enter_namespaces() -> anyhow::Error {
+    let own = std::env::current_exe().expect("the system knows this executable");
+    let error = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--net", "--mount"])
+        .arg(own)
+        .args(std::env::args_os().skip(1))
+        .arg("--within")
+        .exec();
+    anyhow::Error::new(error).context("'unshare' (util-linux) cannot be started")
+}
+
+fn faults_of(arguments: &Arguments) -> Vec<(&'static str, Fault)> {
+    let long = if arguments.short { &[][..] } else { &LONG[..] };
+    let all = SHORT.iter().chain(long).copied();
+    all.filter(|(name, _)| name.contains(&arguments.only)).collect()
+}
+
+/// Has the faults befall the scene, each once in a round, in an order that is drawn; then sums up.
+fn run(
+    mut scene: Scene,
+    faults: &[(&'static str, Fault)],
+    limit: Option<Duration>,
+    mut chance: Chance,
+) -> (Account, Scene) {
+    let started = Instant::now();
+    let counter = Counter::start(&scene.runtime, &scene.callers);
+    let names: Vec<_> = scene.cluster.members.iter().map(|member| member.dns).collect();
+    harness::eventually("every member has the first value", || {
+        let name = format!("{}.{}.", register::name(counter::Count::KEY), scene::ZONE);
+        let known = names.iter().all(|member| watch::is_known(*member, &name));
+        claim(known, "it is not everywhere")
+    });
+    let watch = Watch::start(&names, &scene.excuses, &counter.count);
+    let outages = Outages::start(&mut scene);
+    let clients = Clients::start(&scene.runtime, &scene.callers, started, &mut chance);
+    let mut befallen = Vec::new();
+    let begun = Instant::now();
+    loop {
+        for (fault, bring_about) in shuffled(faults, &mut chance) {
+            befallen.push(befall(&mut scene, &clients, fault, bring_about, started));
+            if limit.is_some_and(|limit| begun.elapsed() > limit) && befallen.len() >= faults.len() {
+                break;
+            }
+        }
+        if limit.is_none_or(|limit| begun.elapsed() > limit) {
+            break;
+        }
+    }
+    let took = started.elapsed();
+    let outages = outages.end();
+    let last = counter.end(&scene.runtime, &scene.callers);
+    let_pass(PAUSE, "the last value reaches every member");
+    let seen = watch.end();
+    let clients = clients.end(&scene.runtime, &scene.callers);
+    let checked = history::check(&clients.history, scene.cluster.directory());
+    (Account { befallen, took, clients, checked, seen, last, outages }, scene)
+}
+
+fn befall(
+    scene: &mut Scene,
+    clients: &Clients,
+    fault: &'static str,
+    bring_about: Fault,
+    started: Instant,
+) -> Befallen {
+    let from = started.elapsed();
+    let effect = bring_about(scene);
+    scene.heal();
+    let before = clients.acknowledged();
+    let resumed = within(RESUMED, || {
+        let now = clients.acknowledged();
+        // Some may have been under way.
+        claim(now > before + u64::from(CLIENTS), format!("{now} writes after {before}"))
+    });
+    let to = started.elapsed();
+    let effect = effect.and(resumed.map_err(|seen| format!("writes did not resume: {seen}")));
+    println!(
+        "{:6.1} s  {fault}, whole again after {:.1} s {}",
+        from.as_secs_f64(),
+        (to - from).as_secs_f64(),
+        { effect.as_ref().err().map(String::as_str).unwrap_or_default() }
+    );
+    let_pass(PAUSE, "the cluster has a moment's rest");
+    Befallen { fault, from, to, effect }
+}
+
+fn shuffled(faults: &[(&'static str, Fault)], chance: &mut Chance) -> Vec<(&'static str, Fault)> {
+    let mut left = faults.to_owned();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let at = usize::try_from(chance.below(left.len() as u64)).unwrap_or_default();
+        order.push(left.swap_remove(at));
+    }
+    order
+}

@@ -1,0 +1,148 @@
+//! What each member answers by DNS for a record whose text counts up: every query is accounted for, and no answer may go back
+//! (CLU-8, DNS-20).
+
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use harness::eventually::let_pass;
+use hickory_proto::op::Message;
+
+use crate::counter::Count;
+use crate::excuse::Excuse;
+use crate::register;
+use crate::scene::ZONE;
+
+/// A query to each member this often.
+const PACE: Duration = Duration::from_millis(20);
+
+/// How long a reply may take: far beyond what a busy machine needs, so that a miss is a loss.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Findings that are told in full; of more only the number says something.
+const TOLD_MAX: usize = 20;
+
+/// What one member, or all, answered.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) asked: u64,
+    /// Queries without a reply from a member that had no excuse.
+    pub(crate) lost: u64,
+    /// What should not have been answered, in words.
+    pub(crate) wrong: Vec<String>,
+    /// The last value.
+    pub(crate) last: u64,
+}
+
+/// Asks until it is stopped.
+pub(crate) struct Watch {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<Seen>>,
+}
+
+impl Watch {
+    /// Asks each of the members, which have these excuses for not answering, for the record that counts.
+    pub(crate) fn start(members: &[SocketAddr], excuses: &[Arc<Excuse>], count: &Arc<Count>) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let asker = |(&member, excuse): (&SocketAddr, &Arc<Excuse>)| {
+            let asker = Asker { member, excuse: excuse.clone(), count: count.clone(), stop: stop.clone() };
+            std::thread::spawn(move || asker.ask_steadily())
+        };
+        let threads = members.iter().zip(excuses).map(asker).collect();
+        Self { stop, threads }
+    }
+
+    /// Ends, and tells what each member answered.
+    pub(crate) fn end(self) -> Vec<Seen> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.threads.into_iter().map(|thread| thread.join().expect("an asker ends well")).collect()
+    }
+}
+
+/// Does the member answer the record already?
+pub(crate) fn is_known(member: SocketAddr, name: &str) -> bool {
+    let socket = connected(member);
+    ask(&socket, name).is_ok()
+}
+
+fn connected(member: SocketAddr) -> UdpSocket {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a socket can be had");
+    socket.connect(member).expect("a UDP socket can be connected");
+    socket.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
+    socket
+}
+
+struct Asker {
+    member: SocketAddr,
+    excuse: Arc<Excuse>,
+    count: Arc<Count>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Asker {
+    fn ask_steadily(&self) -> Seen {
+        let socket = connected(self.member);
+        let mut seen = Seen::default();
+        let name = format!("{}.{ZONE}.", register::name(Count::KEY));
+        while !self.stop.load(Ordering::Relaxed) {
+            let (excuse, begun) = (self.excuse.number(), Instant::now());
+            seen.asked += 1;
+            match ask(&socket, &name) {
+                Ok(value) => self.judge(value, &mut seen),
+                Err(_) if !self.excuse.none_since(excuse) => {}
+                Err(Fault::NoReply) => seen.lost += 1,
+                Err(Fault::Other(answer)) => tell(&mut seen.wrong, format!("{}: {answer}", self.member)),
+            }
+            let_pass(PACE.saturating_sub(begun.elapsed()), "queries come at a steady pace");
+        }
+        seen
+    }
+
+    /// Values are written one after the other, each in the place of the one before.
+    fn judge(&self, value: u64, seen: &mut Seen) {
+        let begun = self.count.begun();
+        if value < seen.last {
+            tell(&mut seen.wrong, format!("{} went back from {} to {value}", self.member, seen.last));
+        }
+        if value > begun {
+            tell(&mut seen.wrong, format!("{} answered {value} when {begun} was the newest", self.member));
+        }
+        seen.last = value;
+    }
+}
+
+fn tell(wrong: &mut Vec<String>, what: String) {
+    if wrong.len() < TOLD_MAX {
+        wrong.push(what);
+    }
+}
+
+enum Fault {
+    NoReply,
+    Other(String),
+}
+
+/// One query. Replies to earlier ones, which may come twice or late, are passed over.
+fn ask(socket: &UdpSocket, name: &str) -> Result<u64, Fault> {
+    let (id, packet) = harness::dns::packet(name, "TXT");
+    let begun = Instant::now();
+    // Nobody listens while the process is down: the system says so at the next call.
+    socket.send(&packet).map_err(|_| Fault::NoReply)?;
+    let mut reply = [0; 4_096];
+    while begun.elapsed() < PATIENCE {
+        let length = socket.recv(&mut reply).map_err(|_| Fault::NoReply)?;
+        let message = Message::from_vec(&reply[..length]).map_err(|error| Fault::Other(error.to_string()))?;
+        if message.metadata.id == id {
+            return value(&message);
+        }
+    }
+    Err(Fault::NoReply)
+}
+
+fn value(message: &Message) -> Result<u64, Fault> {
+    let text = message.answers.first().map(|record| record.data.to_string());
+    let value = text.as_deref().and_then(|text| text.trim_matches('"').parse().ok());
+    value.ok_or_else(|| Fault::Other(format!("{:?} {text:?}", message.metadata.response_code)))
+}
