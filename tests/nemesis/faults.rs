@@ -42,6 +42,9 @@ pub(crate) const SHORT: [(&str, Fault); 13] = [
 /// What takes longer than a run of two minutes has.
 pub(crate) const LONG: [(&str, Fault); 1] = [("snapshot sent, log cut", snapshot_sent)];
 
+/// What is the only thing to befall members with the timers `global`.
+pub(crate) const APART: [(&str, Fault); 1] = [("members a world apart", a_world_apart)];
+
 /// What this cannot bring about, and why.
 pub(crate) const NOT_EXERCISED: [(&str, &str); 2] = [
     ("slow disk", "a disk is slowed down by a control group of root's, and this suite does not need root"),
@@ -212,7 +215,8 @@ fn disk_full(scene: &mut Scene) -> Result<(), String> {
 fn member_comes_and_goes(scene: &mut Scene) -> Result<(), String> {
     let begun = Instant::now();
     scene.strangers += 1;
-    let mut stranger = member(&format!("s{}", scene.strangers), SPARE, scene.cluster.directory());
+    let mut stranger =
+        member(&format!("s{}", scene.strangers), SPARE, scene.cluster.directory(), scene.plan.timers);
     scene.hosts[&SPARE].within(|| stranger.start());
     stranger.listens();
     let cli = scene.cluster.cli();
@@ -234,13 +238,29 @@ fn member_comes_and_goes(scene: &mut Scene) -> Result<(), String> {
     std::fs::remove_dir_all(stranger.data()).map_err(|error| error.to_string())
 }
 
+/// C-6: round trips of 250 ms that vary by 50 ms, and one packet of a hundred lost, for all of the run: the lead stays where it is.
+fn a_world_apart(scene: &mut Scene) -> Result<(), String> {
+    let (begun, before) = (Instant::now(), scene.leader());
+    let lost = scene.router.links().total().lost;
+    scene.impair(|link| {
+        (link.delay, link.jitter, link.loss) = (Duration::from_millis(125), Duration::from_millis(25), 1);
+    });
+    while begun.elapsed() < scene.plan.limit.unwrap_or(HOLD) {
+        let_pass(HOLD, "nothing else befalls them");
+        let now = scene.lead(&scene.places().collect::<Vec<_>>())?;
+        claim(now == before, format!("{now:?} after {before:?}, {:.0?} on", begun.elapsed()))?;
+    }
+    let lost = scene.router.links().total().lost - lost;
+    claim(lost >= PACKETS_MIN, format!("only {lost} packets were lost"))
+}
+
 /// CLU-6: a member misses more than the others keep of the log, and gets all of the state at once. Nothing else befalls the links, and
 /// they have no delay, so that there is an end to writing that much.
 fn snapshot_sent(scene: &mut Scene) -> Result<(), String> {
     /// A snapshot is made after 10,000 entries, and 1,000 are kept beside it.
     const BEYOND_THE_LOG: u64 = 11_200;
     const ARRIVED: &str = "a snapshot has arrived from the leader";
-    const WRITING: Duration = Duration::from_secs(300);
+    const WRITING: Duration = Duration::from_secs(600);
     let before = scene.leader();
     let behind = follower(scene, before.at);
     let said = |scene: &mut Scene| scene.cluster.members[behind].process().log().matches(ARRIVED).count();

@@ -35,9 +35,9 @@ use account::{Account, Befallen};
 use chance::Chance;
 use clients::{CLIENTS, Clients};
 use counter::Counter;
-use faults::{Fault, LONG, SHORT};
+use faults::{APART, Fault, LONG, SHORT};
 use outages::Outages;
-use scene::Scene;
+use scene::{Plan, Scene};
 use watch::Watch;
 
 /// Has everything befall a cluster that a cluster must bear, and checks what clients and resolvers saw.
@@ -56,6 +56,9 @@ struct Arguments {
     /// Each fault once, but for those that take long
     #[arg(long)]
     short: bool,
+    /// Members a world apart, and nothing else: the lead may not change
+    #[arg(long, conflicts_with = "short")]
+    apart: bool,
     /// Only faults whose name has this in it
     #[arg(long, default_value = "")]
     only: String,
@@ -78,24 +81,23 @@ fn main() -> anyhow::Result<ExitCode> {
     let seed = arguments.seed.unwrap_or_else(|| std::process::id().into());
     let mut chance = Chance::from_seed(seed);
     let faults = faults_of(&arguments);
-    println!(
-        "seed {seed}: {} members, {CLIENTS} clients, 3 agents, links {:?}, faults {:?}, {}",
-        arguments.members,
-        scene::USUAL,
-        faults.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
-        if arguments.short { "each once".to_owned() } else { format!("for {} minutes", arguments.minutes) },
-    );
-    let scene = Scene::start(arguments.members, Chance::from_seed(chance.draw()))
-        .with_context(|| "the hosts cannot be made; leave this test out with '-- --skip nemesis'")?;
+    anyhow::ensure!(!faults.is_empty(), "no fault has '{}' in its name", arguments.only);
     let limit = (!arguments.short).then(|| Duration::from_secs(arguments.minutes * 60));
-    let (account, scene) = run(scene, &faults, limit, chance);
+    let timers = if arguments.apart { "global" } else { "regional" };
+    let plan = Plan { members: arguments.members, timers, limit };
+    let names: Vec<_> = faults.iter().map(|(name, _)| *name).collect();
+    println!(
+        "seed {seed}: {plan:?}, {CLIENTS} clients, 3 agents, links {:?}, faults {names:?}",
+        scene::USUAL
+    );
+    let scene = Scene::start(plan, Chance::from_seed(chance.draw()))
+        .with_context(|| "the hosts cannot be made; leave this test out with '-- --skip nemesis'")?;
+    println!("logs and data are in {}", scene.cluster.directory().display());
+    let (account, scene) = run(scene, &faults, chance);
     account.print();
     let is_clean = account.wrong().is_empty();
     if !is_clean {
-        println!(
-            "repeat it with --seed {seed}; logs and pictures are in {}",
-            scene.cluster.directory().display()
-        );
+        println!("repeat it with --seed {seed}; logs, data and pictures are kept");
     }
     scene.end(!is_clean);
     Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -114,19 +116,18 @@ fn enter_namespaces() -> anyhow::Error {
 }
 
 fn faults_of(arguments: &Arguments) -> Vec<(&'static str, Fault)> {
-    let long = if arguments.short { &[][..] } else { &LONG[..] };
-    let all = SHORT.iter().chain(long).copied();
+    let (usual, long) = match (arguments.apart, arguments.short) {
+        (true, _) => (&APART[..], &[][..]),
+        (false, true) => (&SHORT[..], &[][..]),
+        (false, false) => (&SHORT[..], &LONG[..]),
+    };
+    let all = usual.iter().chain(long).copied();
     all.filter(|(name, _)| name.contains(&arguments.only)).collect()
 }
 
 /// Has the faults befall the scene, each once in a round, in an order that is drawn; then sums up.
-fn run(
-    mut scene: Scene,
-    faults: &[(&'static str, Fault)],
-    limit: Option<Duration>,
-    mut chance: Chance,
-) -> (Account, Scene) {
-    let started = Instant::now();
+fn run(mut scene: Scene, faults: &[(&'static str, Fault)], mut chance: Chance) -> (Account, Scene) {
+    let (started, limit) = (Instant::now(), scene.plan.limit);
     let counter = Counter::start(&scene.runtime, &scene.callers);
     let names: Vec<_> = scene.cluster.members.iter().map(|member| member.dns).collect();
     harness::eventually("every member has the first value", || {
@@ -139,14 +140,15 @@ fn run(
     let clients = Clients::start(&scene.runtime, &scene.callers, started, &mut chance);
     let mut befallen = Vec::new();
     let begun = Instant::now();
-    loop {
-        for (fault, bring_about) in shuffled(faults, &mut chance) {
-            befallen.push(befall(&mut scene, &clients, fault, bring_about, started));
-            if limit.is_some_and(|limit| begun.elapsed() > limit) && befallen.len() >= faults.len() {
-                break;
-            }
+    let mut left = Vec::new();
+    // Each of them once at least; one that had no effect ends the run, as what follows it would prove little.
+    while befallen.len() < faults.len() || limit.is_some_and(|limit| begun.elapsed() < limit) {
+        if left.is_empty() {
+            left = shuffled(faults, &mut chance);
         }
-        if limit.is_none_or(|limit| begun.elapsed() > limit) {
+        let Some((fault, bring_about)) = left.pop() else { break };
+        befallen.push(befall(&mut scene, &clients, fault, bring_about, started));
+        if befallen.last().is_some_and(|last: &Befallen| last.effect.is_err()) {
             break;
         }
     }
@@ -169,7 +171,7 @@ fn befall(
 ) -> Befallen {
     let from = started.elapsed();
     let effect = bring_about(scene);
-    scene.heal();
+    let effect = effect.and(scene.heal());
     let before = clients.acknowledged();
     let resumed = within(RESUMED, || {
         let now = clients.acknowledged();

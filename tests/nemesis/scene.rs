@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +61,17 @@ pub(crate) struct Scene {
     pub(crate) chance: Chance,
     /// Members that came and went.
     pub(crate) strangers: u32,
+    pub(crate) plan: Plan,
+}
+
+/// What a scene is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) members: u8,
+    /// The members' profile of timers.
+    pub(crate) timers: &'static str,
+    /// How long faults go on, unless each comes once.
+    pub(crate) limit: Option<Duration>,
 }
 
 /// Who leads, as a member says.
@@ -71,20 +82,21 @@ pub(crate) struct Lead {
 }
 
 impl Scene {
-    /// Makes the hosts, and on them a cluster of so many members, with a zone, a profile and agents that probe its endpoints.
-    pub(crate) fn start(members: u8, mut chance: Chance) -> anyhow::Result<Self> {
-        let numbers = (1..=members).chain([SPARE, ASKER]).chain(AGENTS).chain(ENDPOINTS);
+    /// Makes the hosts, and on them a cluster with a zone, a profile and agents that probe its endpoints.
+    pub(crate) fn start(plan: Plan, mut chance: Chance) -> anyhow::Result<Self> {
+        let numbers = (1..=plan.members).chain([SPARE, ASKER]).chain(AGENTS).chain(ENDPOINTS);
         let hosts: BTreeMap<u8, Arc<Host>> = numbers
             .map(|number| Ok((number, Arc::new(Host::make(number)?))))
             .collect::<anyhow::Result<_>>()?;
         let links = Links::new(USUAL, Chance::from_seed(chance.draw()));
         let router = Router::start(hosts.values().map(Arc::as_ref), links);
         hosts[&ASKER].enter();
-        let cluster = found(members, &hosts)?;
+        let cluster = found(plan, &hosts)?;
         let callers: Vec<Caller> = cluster.members.iter().map(Member::caller).collect();
         let excuses = callers.iter().map(|_| Arc::default()).collect();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let mut scene = Self { cluster, hosts, router, runtime, callers, excuses, chance, strangers: 0 };
+        let mut scene =
+            Self { cluster, hosts, router, runtime, callers, excuses, chance, strangers: 0, plan };
         scene.configure();
         Ok(scene)
     }
@@ -179,8 +191,8 @@ impl Scene {
         host.within(|| member.start());
     }
 
-    /// Ends whatever befalls the cluster, and waits until it is whole.
-    pub(crate) fn heal(&mut self) {
+    /// Ends whatever befalls the cluster, and waits until it is whole; what it lacks if it does not become so.
+    pub(crate) fn heal(&mut self) -> Result<(), String> {
         self.router.links().heal();
         if std::fs::remove_file(self.filler()).is_ok() {
             let last = self.callers.len() - 1;
@@ -193,13 +205,24 @@ impl Scene {
                 self.start_member(at);
             }
         }
+        let lacks = within(RECOVERY, || self.is_whole()).err();
+        lacks.map_or(Ok(()), |lacks| {
+            Err(format!("not whole {RECOVERY:?} after everything was healed: {lacks}"))
+        })
+    }
+
+    /// Is every member ready, and knows the same leader as the others? One that is ready has no excuse any more.
+    fn is_whole(&mut self) -> Result<(), String> {
         for at in self.places() {
-            self.cluster.members[at].ready();
+            let member = &mut self.cluster.members[at];
+            claim(member.is_running(), format!("{} has ended", member.name))?;
+            let answer = reqwest::blocking::get(format!("http://{}/readyz", member.http));
+            let answer = answer.map_err(|error| format!("{}: {error}", member.name))?;
+            claim(answer.status().is_success(), format!("{} is not ready", member.name))?;
             self.excuses[at].end();
         }
         let asked: Vec<usize> = self.places().collect();
-        let led = within(RECOVERY, || self.all_follow(&asked));
-        assert!(led.is_ok(), "the cluster is not whole {RECOVERY:?} after everything was healed: {led:?}");
+        self.all_follow(&asked)
     }
 
     /// Do all know the same leader?
@@ -232,19 +255,19 @@ pub(crate) fn host_of(at: usize) -> u8 {
 }
 
 /// A member on a host, with the ports that are usual.
-pub(crate) fn member(name: &str, number: u8, directory: &std::path::Path) -> Member {
+pub(crate) fn member(name: &str, number: u8, directory: &Path, timers: &str) -> Member {
     let mut member = Member::new(name, directory);
     let at = |port| SocketAddr::from((address(number), port));
     (member.grpc, member.dns, member.http) = (at(7_400), at(5_300), at(7_401));
     // Askers have one address together, and ask more often than one resolver should.
-    member.flags = ["--timers", "regional", "--dns-rate-limit", "0"].map(str::to_owned).to_vec();
+    member.flags = ["--timers", timers, "--dns-rate-limit", "0"].map(str::to_owned).to_vec();
     member
 }
 
-fn found(members: u8, hosts: &BTreeMap<u8, Arc<Host>>) -> anyhow::Result<Cluster> {
+fn found(plan: Plan, hosts: &BTreeMap<u8, Arc<Host>>) -> anyhow::Result<Cluster> {
     let directory = tempfile::Builder::new().prefix("waymark-nemesis-").disable_cleanup(true).tempdir()?;
-    let mut started: Vec<Member> =
-        (1..=members).map(|number| member(&format!("m{number}"), number, directory.path())).collect();
+    let place = |number: u8| member(&format!("m{number}"), number, directory.path(), plan.timers);
+    let mut started: Vec<Member> = (1..=plan.members).map(place).collect();
     let small = started.last().expect("a cluster has members").data();
     std::fs::create_dir_all(&small)?;
     let mounted =
