@@ -8,6 +8,7 @@ use harness::eventually::{claim, let_pass};
 use harness::within;
 
 use crate::link::{Conditions, Counts};
+use crate::register;
 use crate::scene::{Lead, SPARE, Scene, host_of, member};
 
 /// How long a fault lasts at least.
@@ -195,17 +196,29 @@ fn packets_reordered(scene: &mut Scene) -> Result<(), String> {
     )
 }
 
-/// CLU-5: the member says that its disk failed, goes on answering names, and comes back once there is room and it is restarted.
+/// CLU-5: the member says that its disk failed, goes on answering names, and comes back once there is room and it is restarted. Much is
+/// written meanwhile: a store has room of its own for a while.
 fn disk_full(scene: &mut Scene) -> Result<(), String> {
     const CHUNK: [u8; 4_096] = [1; 4_096];
+    const PATIENCE: Duration = Duration::from_secs(1);
     let (begun, last) = (Instant::now(), scene.callers.len() - 1);
     let mut filler = std::fs::File::create(scene.filler()).map_err(|error| error.to_string())?;
+    let mut number = 0;
     within(EFFECT, || {
         while filler.write_all(&CHUNK).is_ok() {}
         let status = scene.status(last)?;
         let own = status.members.iter().find(|member| member.name == status.answered_by);
-        let trouble = own.map(|member| member.trouble.clone()).unwrap_or_default();
-        claim(!trouble.is_empty(), "it complains of nothing")
+        claim(own.is_some_and(|member| !member.trouble.is_empty()), "it complains of nothing").inspect_err(
+            |_| {
+                number += 1;
+                let writing = async {
+                    let channel = scene.callers[0].connect().await?;
+                    Ok::<_, String>(register::fill(channel, number, PATIENCE).await)
+                };
+                // What becomes of it does not matter: it is the trying that takes room.
+                let _ = scene.runtime.block_on(async { tokio::time::timeout(PATIENCE, writing).await });
+            },
+        )
     })?;
     hold(begun);
     Ok(())

@@ -59,9 +59,9 @@ struct Arguments {
     /// Members a world apart, and nothing else: the lead may not change
     #[arg(long, conflicts_with = "short")]
     apart: bool,
-    /// Only faults whose name has this in it
-    #[arg(long, default_value = "")]
-    only: String,
+    /// Only faults whose name has one of these in it, with commas between them
+    #[arg(long, value_delimiter = ',', default_value = "")]
+    only: Vec<String>,
     /// Set by this program when it starts itself in namespaces
     #[arg(long, hide = true)]
     within: bool,
@@ -81,7 +81,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let seed = arguments.seed.unwrap_or_else(|| std::process::id().into());
     let mut chance = Chance::from_seed(seed);
     let faults = faults_of(&arguments);
-    anyhow::ensure!(!faults.is_empty(), "no fault has '{}' in its name", arguments.only);
+    anyhow::ensure!(!faults.is_empty(), "no fault has {:?} in its name", arguments.only);
     let limit = (!arguments.short).then(|| Duration::from_secs(arguments.minutes * 60));
     let timers = if arguments.apart { "global" } else { "regional" };
     let plan = Plan { members: arguments.members, timers, limit };
@@ -122,7 +122,7 @@ fn faults_of(arguments: &Arguments) -> Vec<(&'static str, Fault)> {
         (false, false) => (&SHORT[..], &LONG[..]),
     };
     let all = usual.iter().chain(long).copied();
-    all.filter(|(name, _)| name.contains(&arguments.only)).collect()
+    all.filter(|(name, _)| arguments.only.iter().any(|word| name.contains(word))).collect()
 }
 
 /// Has the faults befall the scene, each once in a round, in an order that is drawn; then sums up.
@@ -131,8 +131,7 @@ fn run(mut scene: Scene, faults: &[(&'static str, Fault)], mut chance: Chance) -
     let counter = Counter::start(&scene.runtime, &scene.callers);
     let names: Vec<_> = scene.cluster.members.iter().map(|member| member.dns).collect();
     harness::eventually("every member has the first value", || {
-        let name = format!("{}.{}.", register::name(counter::Count::KEY), scene::ZONE);
-        let known = names.iter().all(|member| watch::is_known(*member, &name));
+        let known = names.iter().all(|member| watch::glance(*member).is_some());
         claim(known, "it is not everywhere")
     });
     let watch = Watch::start(&names, &scene.excuses, &counter.count);
@@ -155,11 +154,14 @@ fn run(mut scene: Scene, faults: &[(&'static str, Fault)], mut chance: Chance) -
     let took = started.elapsed();
     let outages = outages.end();
     let last = counter.end(&scene.runtime, &scene.callers);
-    let_pass(PAUSE, "the last value reaches every member");
+    let converged = within(RESUMED, || {
+        let seen: Vec<_> = names.iter().map(|member| watch::glance(*member)).collect();
+        claim(seen.iter().all(|value| *value == Some(last)), format!("members answer {seen:?}, not {last}"))
+    });
     let seen = watch.end();
     let clients = clients.end(&scene.runtime, &scene.callers);
     let checked = history::check(&clients.history, scene.cluster.directory());
-    (Account { befallen, took, clients, checked, seen, last, outages }, scene)
+    (Account { befallen, took, clients, checked, seen, last, converged, outages }, scene)
 }
 
 fn befall(

@@ -65,14 +65,28 @@ pub(crate) async fn write(
     expected: Option<u64>,
     patience: Duration,
 ) -> Answer {
-    let record_set = RecordSet {
-        zone: ZONE.to_owned(),
-        relative_name: name(key),
-        r#type: TYPE.to_owned(),
-        ttl_seconds: Some(1),
-        data: vec![format!("\"{value}\"")],
-        ..RecordSet::default()
-    };
+    let data = vec![format!("\"{value}\"")];
+    set(channel, name(key), data, expected, patience).await
+}
+
+/// Writes as much as one record set holds, so that stores need room.
+pub(crate) async fn fill(channel: Channel, number: u64, patience: Duration) -> Answer {
+    /// Records of 200 letters: close to the 16 KiB that there may be.
+    const RECORDS: usize = 70;
+    let data = (0..RECORDS).map(|record| format!("\"{number:0100}{record:0100}\"")).collect();
+    set(channel, "full".to_owned(), data, None, patience).await
+}
+
+async fn set(
+    channel: Channel,
+    relative_name: String,
+    data: Vec<String>,
+    expected: Option<u64>,
+    patience: Duration,
+) -> Answer {
+    let (zone, r#type) = (ZONE.to_owned(), TYPE.to_owned());
+    let record_set =
+        RecordSet { zone, relative_name, r#type, ttl_seconds: Some(1), data, ..RecordSet::default() };
     // Nothing is sent twice, so each wish is one of its own.
     let options = WriteOptions { if_revision: expected, ..WriteOptions::default() };
     let wish = SetRecordSetRequest { record_set: Some(record_set), write: Some(options) };

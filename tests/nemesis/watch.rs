@@ -21,6 +21,9 @@ const PACE: Duration = Duration::from_millis(20);
 /// How long a reply may take: far beyond what a busy machine needs, so that a miss is a loss.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long one waits at a time, to see whether a reply is still to be expected.
+const GLANCE: Duration = Duration::from_millis(250);
+
 /// Findings that are told in full; of more only the number says something.
 const TOLD_MAX: usize = 20;
 
@@ -61,16 +64,15 @@ impl Watch {
     }
 }
 
-/// Does the member answer the record already?
-pub(crate) fn is_known(member: SocketAddr, name: &str) -> bool {
-    let socket = connected(member);
-    ask(&socket, name).is_ok()
+/// What the member answers now, in the time that one glance takes.
+pub(crate) fn glance(member: SocketAddr) -> Option<u64> {
+    ask(&connected(member), || false).ok()
 }
 
 fn connected(member: SocketAddr) -> UdpSocket {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a socket can be had");
     socket.connect(member).expect("a UDP socket can be connected");
-    socket.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
+    socket.set_read_timeout(Some(GLANCE)).expect("a timeout can be set");
     socket
 }
 
@@ -85,11 +87,10 @@ impl Asker {
     fn ask_steadily(&self) -> Seen {
         let socket = connected(self.member);
         let mut seen = Seen::default();
-        let name = format!("{}.{ZONE}.", register::name(Count::KEY));
         while !self.stop.load(Ordering::Relaxed) {
             let (excuse, begun) = (self.excuse.number(), Instant::now());
             seen.asked += 1;
-            match ask(&socket, &name) {
+            match ask(&socket, || begun.elapsed() < PATIENCE && self.excuse.none_since(excuse)) {
                 Ok(value) => self.judge(value, &mut seen),
                 Err(_) if !self.excuse.none_since(excuse) => {}
                 Err(Fault::NoReply) => seen.lost += 1,
@@ -124,21 +125,26 @@ enum Fault {
     Other(String),
 }
 
-/// One query. Replies to earlier ones, which may come twice or late, are passed over.
-fn ask(socket: &UdpSocket, name: &str) -> Result<u64, Fault> {
-    let (id, packet) = harness::dns::packet(name, "TXT");
-    let begun = Instant::now();
+/// One query, and its reply while that is `expected`. Replies to earlier ones, which may come twice or late, are passed over.
+fn ask(socket: &UdpSocket, expected: impl Fn() -> bool) -> Result<u64, Fault> {
+    let name = format!("{}.{ZONE}.", register::name(Count::KEY));
+    let (id, packet) = harness::dns::packet(&name, "TXT");
     // Nobody listens while the process is down: the system says so at the next call.
     socket.send(&packet).map_err(|_| Fault::NoReply)?;
     let mut reply = [0; 4_096];
-    while begun.elapsed() < PATIENCE {
-        let length = socket.recv(&mut reply).map_err(|_| Fault::NoReply)?;
-        let message = Message::from_vec(&reply[..length]).map_err(|error| Fault::Other(error.to_string()))?;
-        if message.metadata.id == id {
-            return value(&message);
+    loop {
+        match socket.recv(&mut reply) {
+            Ok(length) => {
+                let message = Message::from_vec(&reply[..length]);
+                let message = message.map_err(|error| Fault::Other(error.to_string()))?;
+                if message.metadata.id == id {
+                    return value(&message);
+                }
+            }
+            Err(_) if expected() => {}
+            Err(_) => return Err(Fault::NoReply),
         }
     }
-    Err(Fault::NoReply)
 }
 
 fn value(message: &Message) -> Result<u64, Fault> {
