@@ -12,6 +12,8 @@ use std::time::Duration;
 pub enum Behaviour {
     /// Answers a request with this status.
     Status(u16),
+    /// Answers one request with this status, and every further one with 200.
+    StatusOnce(u16),
     /// Closes without a word.
     Close,
     /// Says nothing for this long, then closes.
@@ -130,7 +132,11 @@ fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
         }
         let Ok(stream) = stream else { continue };
         shared.connections.fetch_add(1, Ordering::Relaxed);
-        let behaviour = *shared.behaviour.lock().expect("no holder panics");
+        let behaviour = {
+            let mut held = shared.behaviour.lock().expect("no holder panics");
+            let healed = if let Behaviour::StatusOnce(_) = *held { Behaviour::Status(200) } else { *held };
+            std::mem::replace(&mut *held, healed)
+        };
         let shared = shared.clone();
         std::thread::spawn(move || {
             // The other side may be gone: that is its own matter.
@@ -146,7 +152,7 @@ fn answer(mut stream: TcpStream, behaviour: Behaviour, shared: &Shared) -> std::
             stream.set_read_timeout(Some(patience))?;
             std::io::copy(&mut stream, &mut std::io::sink()).map(drop)
         }
-        Behaviour::Status(status) => {
+        Behaviour::Status(status) | Behaviour::StatusOnce(status) => {
             stream.set_read_timeout(Some(REQUEST_PATIENCE))?;
             read_request(&mut stream)?;
             shared.requests.fetch_add(1, Ordering::Relaxed);

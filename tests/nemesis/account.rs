@@ -10,7 +10,7 @@ use crate::watch::Seen;
 
 /// The longest time without an acknowledged write. What a cluster is held to is measured by `make bench`; this is where a busy machine
 /// ends and a cluster that does not come back begins.
-const GAP_MAX: Duration = Duration::from_secs(60);
+const GAP_MAX: Duration = Duration::from_secs(120);
 
 /// One fault of a run: what, from when to when (healed and whole), and what was seen instead of its effect.
 #[derive(Clone, Debug)]

@@ -71,7 +71,7 @@ struct Arguments {
 const PAUSE: Duration = Duration::from_millis(1_000);
 
 /// How long writes may take to be acknowledged again once everything was healed.
-const RESUMED: Duration = Duration::from_secs(60);
+const RESUMED: Duration = Duration::from_secs(90);
 
 fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();

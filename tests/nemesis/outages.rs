@@ -22,7 +22,7 @@ const PROFILE: &str = "web";
 const PORT: u16 = 8_080;
 
 /// Failures in a row that an agent tolerates.
-const TOLERATED: u64 = 3;
+const TOLERATED: u32 = 3;
 
 /// How long a change may take to become an event, whatever befalls the cluster meanwhile.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -47,7 +47,7 @@ pub(crate) struct Outage {
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) outages: Vec<Outage>,
-    /// Failures that were too few to be an outage.
+    /// Failed probes, each between good ones: no outages.
     pub(crate) blips: u64,
     /// Events of endpoints.
     pub(crate) events: Vec<Event>,
@@ -155,17 +155,13 @@ impl Breaker {
         Ok(())
     }
 
-    /// An endpoint fails a few times: too few for any agent, even if all failures are one agent's.
+    /// An endpoint fails once: too little for any agent.
     fn blip(&mut self, at: usize) {
         let (_, _, endpoint) = &self.endpoints[at];
         let before = endpoint.requests();
-        endpoint.behave(Behaviour::Status(503));
-        let failed = within(PATIENCE, || claim(endpoint.requests() > before, "no probe came"));
-        endpoint.behave(Behaviour::Status(200));
-        match failed {
-            // One may be on its way to be counted.
-            Ok(()) if endpoint.requests() - before < TOLERATED => self.told.blips += 1,
-            Ok(()) => self.told.wrong.push("a blip lasted too long to be one".to_owned()),
+        endpoint.behave(Behaviour::StatusOnce(503));
+        match within(PATIENCE, || claim(endpoint.requests() > before, "no probe came")) {
+            Ok(()) => self.told.blips += 1,
             Err(error) => self.told.wrong.push(format!("{}: {error}", endpoint.address())),
         }
     }
