@@ -260,7 +260,8 @@ fn a_world_apart(scene: &mut Scene) -> Result<(), String> {
     });
     while begun.elapsed() < scene.plan.limit.unwrap_or(HOLD) {
         let_pass(HOLD, "nothing else befalls them");
-        let now = scene.lead(&scene.places().collect::<Vec<_>>())?;
+        let asked: Vec<usize> = scene.places().collect();
+        let now = within(EFFECT, || scene.lead(&asked))?;
         claim(now == before, format!("{now:?} after {before:?}, {:.0?} on", begun.elapsed()))?;
     }
     let lost = scene.router.links().total().lost - lost;

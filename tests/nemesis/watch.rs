@@ -18,8 +18,8 @@ use crate::scene::ZONE;
 /// A query to each member this often.
 const PACE: Duration = Duration::from_millis(20);
 
-/// How long a reply may take: far beyond what a busy machine needs, so that a miss is a loss.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a reply may take: far beyond what a starved machine needs, so that a miss is a loss. What is lost stays lost.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long one waits at a time, to see whether a reply is still to be expected.
 const GLANCE: Duration = Duration::from_millis(250);
