@@ -17,6 +17,9 @@ const HOLD: Duration = Duration::from_millis(3_500);
 /// How long its effect may take to be seen. Elections take two seconds; the rest is for a busy machine.
 const EFFECT: Duration = Duration::from_secs(30);
 
+/// How long a change of membership may take to be done: the command gives up after 40 s, and asking again completes it.
+const CHANGE: Duration = Duration::from_secs(180);
+
 /// Packets that must have met a fault of the links for it to count.
 const PACKETS_MIN: u64 = 20;
 
@@ -238,12 +241,12 @@ fn member_comes_and_goes(scene: &mut Scene) -> Result<(), String> {
         let status = scene.status(scene.lead(&scene.places().collect::<Vec<_>>())?.at)?;
         Ok::<bool, String>(status.members.iter().any(|member| member.name == stranger.name))
     };
-    within(EFFECT, || {
+    within(CHANGE, || {
         let added = cli.run(&format!("cluster add {}{learner}", stranger.url()));
         claim(added.code == 0 && is_in(scene)?, added.stderr)
     })?;
     hold(begun);
-    within(EFFECT, || {
+    within(CHANGE, || {
         let removed = cli.run(&format!("cluster remove {} --yes", stranger.name));
         claim(!is_in(scene)?, removed.stderr)
     })?;
