@@ -7,6 +7,7 @@ pub mod duration;
 pub mod follow;
 pub mod identity;
 pub mod logging;
+mod memory;
 pub mod pki;
 pub mod resolver;
 pub mod seldom;
