@@ -15,8 +15,9 @@ use super::outbox::Outbox;
 /// Most datagrams in a batch: beyond it the system call's own cost is lost among the datagrams'.
 pub(super) const BATCH_MAX: usize = 64;
 
-/// Room for a query. A longer one is not read to its end; none that is asked in earnest is.
-pub(super) const QUERY_MAX: usize = 4_096;
+/// Room for a query. A longer one is not read to its end; none that is asked in earnest is. A line more than a page, or all
+/// queries of a batch would lie on the same few lines of the processor's cache.
+pub(super) const QUERY_MAX: usize = 4_096 + 64;
 
 /// Room for one batch. Headers for taking in are never used for handing out: those point at addresses that are long gone.
 pub(super) struct Batch<A> {

@@ -11,6 +11,7 @@ use super::ahead::Ready;
 use super::counters::{Counters, count_alone};
 use super::draws::Draws;
 use super::fast;
+use super::prepared::Replies;
 use super::rate::{Kind, Ruling};
 use super::respond::{Arrival, Condition, Transport, Verdict, cut, respond};
 use super::responder::{Answers, fail, now_s};
@@ -42,13 +43,16 @@ pub(super) struct Clerk {
     draws: Draws,
     /// Datagrams until the next whose sender is noted.
     unnoted: u32,
+    /// What was encoded once.
+    pub(super) replies: Replies,
     /// What the complete way has written.
     written: Vec<u8>,
 }
 
 impl Clerk {
     pub(super) fn new(answers: Answers, counters: Arc<Counters>) -> Self {
-        Self { answers, counters, draws: Draws::seeded(), unnoted: 0, written: Vec::new() }
+        let (draws, replies) = (Draws::seeded(), Replies::new());
+        Self { answers, counters, draws, unnoted: 0, replies, written: Vec::new() }
     }
 
     /// Writes the reply to `packet`, which is `ready` if it is of the usual kind, into `out`, which holds the largest that there is over UDP; its length, or `None` if it
@@ -101,7 +105,7 @@ impl Clerk {
         let Moment { now_s, condition, .. } = *moment;
         let arrival = Arrival { packet, transport, source, draw, now_s, condition };
         let ready = ready.filter(|_| !condition.is_stale);
-        let quick = ready.and_then(|(plan, asked)| fast::respond(view, plan, asked, &arrival, out));
+        let quick = ready.and_then(|ready| self.respond_fast(view, ready, &arrival, out));
         let (length, code, is_proven) = match quick {
             Some(fast::Written { length, is_proven }) => (length, 0, is_proven),
             None => {
@@ -127,6 +131,17 @@ impl Clerk {
         };
         self.counters.replies.get(usize::from(code)).map(count_alone);
         Some(length)
+    }
+
+    fn respond_fast(
+        &mut self,
+        view: &View,
+        (found, asked): Ready<'_>,
+        arrival: &Arrival<'_>,
+        out: &mut [u8],
+    ) -> Option<fast::Written> {
+        let source = self.replies.source(view, found, asked)?;
+        fast::respond(view, source, asked, arrival, out)
     }
 
     fn taken(&self, verdict: Verdict) -> Option<(u16, bool)> {

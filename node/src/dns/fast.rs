@@ -19,6 +19,7 @@ use waymark_core::state::{Plan, View};
 use super::client_subnet;
 use super::cookie;
 use super::options::Options;
+use super::prepared::Prepared;
 use super::read::HEADER_LEN;
 use super::respond::{Arrival, PLAIN_UDP_MAX};
 use super::write::PAYLOAD_MAX;
@@ -54,36 +55,56 @@ pub(super) struct Written {
     pub(super) is_proven: bool,
 }
 
-/// Writes the reply to what arrived, which was read into `asked` and asks for the name of `plan`, into `out`; `None` if that is
-/// not for here, and then `out` says nothing.
+/// What a query is answered out of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source<'a> {
+    /// What was encoded before.
+    Prepared(&'a Prepared),
+    /// A decision.
+    Plan(&'a Arc<Plan>),
+}
+
+/// Writes the reply to what arrived, which was read into `asked`, out of `source`, which is its name's in `view`, into `out`;
+/// `None` if that is not for here, and then `out` says nothing.
 pub(super) fn respond(
     view: &View,
-    plan: &Arc<Plan>,
+    source: Source<'_>,
     asked: &Asked,
     arrival: &Arrival<'_>,
     out: &mut [u8],
 ) -> Option<Written> {
-    let subnet = asked.options.subnet.as_ref().map(|subnet| subnet.network);
-    let (name, record_type) = (asked.name(), asked.record_type);
-    let direct = decide_directly(view, plan, name, record_type, arrival.source, subnet, arrival.draw)?;
     let secrets = &view.state.cookies;
-    let mut reply = Reply { out: out.get_mut(..asked.size_max)?, length: 0 };
+    let subnet = asked.options.subnet.as_ref();
+    let mut reply = Reply::new(out.get_mut(..asked.size_max)?);
     reply.begin(asked, arrival.packet)?;
-    let mut answers = 0;
-    for target in direct.targets() {
-        reply.record(asked, target, direct.ttl)?;
-        answers += 1;
-    }
-    reply.out[7] = answers;
-    if let Some(zone) = direct.authority {
-        reply.start_of_authority(asked, zone, direct.ttl)?;
-        reply.out[9] = 1;
-    }
+    let scope = match source {
+        Source::Prepared(prepared) => {
+            let (records, answers) = prepared.drawn(arrival.draw);
+            reply.put(records)?;
+            reply.count(answers, prepared.authorities);
+            prepared.takes_subnets.then_some(0)
+        }
+        Source::Plan(plan) => {
+            let network = subnet.map(|subnet| subnet.network);
+            let (name, record_type) = (asked.name(), asked.record_type);
+            let direct =
+                decide_directly(view, plan, name, record_type, arrival.source, network, arrival.draw)?;
+            let mut answers = 0;
+            for target in direct.targets() {
+                reply.record(asked, target, direct.ttl)?;
+                answers += 1;
+            }
+            if let Some(zone) = direct.authority {
+                reply.start_of_authority(asked, zone, direct.ttl)?;
+            }
+            reply.count(answers, u8::from(direct.authority.is_some()));
+            direct.scope
+        }
+    };
     if let Some(do_flag) = asked.edns {
         let cookie = asked.options.cookie.as_ref();
         let cookie = cookie.and_then(|cookie| cookie.for_next_time(secrets, arrival.source, arrival.now_s));
-        let subnet =
-            asked.options.subnet.as_ref().zip(direct.scope).map(|(subnet, scope)| subnet.scoped(scope));
+        let subnet = subnet.zip(scope).map(|(subnet, scope)| subnet.scoped(scope));
         reply.opt(
             do_flag,
             cookie.as_ref().map(|cookie| &cookie[..]),
@@ -92,18 +113,6 @@ pub(super) fn respond(
     }
     let is_proven = asked.options.is_proven(secrets, arrival.source, arrival.now_s);
     Some(Written { length: reply.length, is_proven })
-}
-
-/// The same for a query that comes alone, read into `asked`.
-#[cfg(any(test, fuzzing))]
-pub(super) fn respond_alone(
-    view: &View,
-    asked: &mut Asked,
-    arrival: &Arrival<'_>,
-    out: &mut [u8],
-) -> Option<Written> {
-    asked.read(arrival.packet)?;
-    respond(view, view.plan(asked.name())?, asked, arrival, out)
 }
 
 /// A query of the usual kind. Made once and read into again and again: it is large.
@@ -141,6 +150,11 @@ impl Asked {
     /// The name in lower case, on the wire.
     pub(super) fn name(&self) -> &[u8] {
         &self.name[..self.name_len]
+    }
+
+    /// The type that is asked for.
+    pub(super) fn record_type(&self) -> RecordType {
+        self.record_type
     }
 
     /// Reads `packet` in the place of what was read before; `None` if it is not for here, and then `self` says nothing.
@@ -253,12 +267,22 @@ fn ends(name: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 /// A reply in the making, within what the asker takes.
-struct Reply<'o> {
+pub(super) struct Reply<'o> {
     out: &'o mut [u8],
     length: usize,
 }
 
-impl Reply<'_> {
+impl<'o> Reply<'o> {
+    /// One that is written into `out`.
+    pub(super) fn new(out: &'o mut [u8]) -> Self {
+        Self { out, length: 0 }
+    }
+
+    /// How many bytes it has by now.
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+
     fn put(&mut self, bytes: &[u8]) -> Option<()> {
         let end = self.length + bytes.len();
         self.out.get_mut(self.length..end)?.copy_from_slice(bytes);
@@ -266,7 +290,7 @@ impl Reply<'_> {
         Some(())
     }
 
-    /// Header and question; the number of answers is put in later.
+    /// Header and question; how many records follow is put in later.
     fn begin(&mut self, asked: &Asked, packet: &[u8]) -> Option<()> {
         let question_end = HEADER_LEN + asked.name_len + QUESTION_TAIL;
         self.put(&packet[..question_end])?;
@@ -276,7 +300,13 @@ impl Reply<'_> {
         Some(())
     }
 
-    fn record(&mut self, asked: &Asked, target: &Target, ttl: u32) -> Option<()> {
+    /// Puts in how many records the header is followed by.
+    fn count(&mut self, answers: u8, authorities: u8) {
+        (self.out[7], self.out[9]) = (answers, authorities);
+    }
+
+    /// A record under the question's name.
+    pub(super) fn record(&mut self, asked: &Asked, target: &Target, ttl: u32) -> Option<()> {
         match target {
             Target::V4(address) => {
                 self.head(RecordType::A, ttl, 4)?;
@@ -306,7 +336,7 @@ impl Reply<'_> {
     /// The SOA of `zone`, in which the question's name lies, compressed as the other way does: by the longest end that stands
     /// in the question. Where the mailbox has more in common with the primary than with the question, the other way knows a
     /// shorter form, and this is none for here.
-    fn start_of_authority(&mut self, asked: &Asked, zone: &Zone, ttl: u32) -> Option<()> {
+    pub(super) fn start_of_authority(&mut self, asked: &Asked, zone: &Zone, ttl: u32) -> Option<()> {
         let primary = zone.name_servers.first().map_or(&zone.name, |server| &server.name).as_wire();
         let own = zone.name.as_wire();
         let (zone_at, 0) = asked.shared_end(own)? else { return None };

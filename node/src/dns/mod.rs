@@ -39,6 +39,7 @@ mod https;
 mod options;
 mod outbox;
 mod places;
+mod prepared;
 mod quic;
 mod rate;
 mod read;

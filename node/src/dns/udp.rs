@@ -77,7 +77,8 @@ impl<'s, A: Address> Window<'s, A> {
         let moment = Moment::now(&self.clerk.answers);
         let clerk = &mut self.clerk;
         let view = self.reader.peek();
-        let found = self.ahead.look(&view, self.batch.queries());
+        clerk.replies.follow(&view);
+        let found = self.ahead.look(&view, &clerk.replies, self.batch.queries());
         self.batch.answer(|place, packet, source, room| {
             clerk.answer(&view, found.get(place), packet, source, &moment, room)
         });

@@ -47,8 +47,7 @@ pub fn decide_directly<'a>(
     subnet: Option<Network>,
     draw: u64,
 ) -> Option<Direct<'a>> {
-    // Zone data stands before a profile, ANY is chosen in two steps.
-    if matches!(record_type, RecordType::SOA | RecordType::NS | RecordType::ANY) {
+    if !is_simple(record_type) {
         return None;
     }
     // Only who tells of a client needs to know what the zone makes of it.
@@ -57,7 +56,11 @@ pub fn decide_directly<'a>(
     let client = Client::within(source, subnet);
     let asked = Asked { view, record_type, client, level: 0, draw };
     let Choice { chosen, reach } = choose(&asked, plan, &mut NoTrace);
-    let Ok((leaf, chosen)) = chosen else { return nothing(view, name, record_type, plan, subnet) };
+    let Ok((leaf, chosen)) = chosen else {
+        let (zone, ttl) = nothing(view, name, plan)?;
+        let scope = subnet.map(|_| 0);
+        return Some(Direct { chosen: None, record_type, authority: Some(zone), ttl, scope });
+    };
     let scope =
         subnet.map(|subnet| if client.wants_reach { reach.prefix_around(subnet.address()) } else { 0 });
     let (chosen, ttl) = (Some((&**leaf, chosen)), plan.profile.effective_ttl());
@@ -69,19 +72,17 @@ pub fn decide_directly<'a>(
     }
 }
 
-/// NODATA at the name of a profile that makes it exist; not where only something below it does, or a look at more than a few
-/// zones would be needed.
-fn nothing<'a>(
-    view: &'a View,
-    name: &[u8],
-    record_type: RecordType,
-    plan: &Plan,
-    subnet: Option<Network>,
-) -> Option<Direct<'a>> {
+/// Is `record_type` answered by nothing but what a profile chooses? Zone data stands before it, ANY is chosen in two steps.
+pub(super) fn is_simple(record_type: RecordType) -> bool {
+    !matches!(record_type, RecordType::SOA | RecordType::NS | RecordType::ANY)
+}
+
+/// The zone and the time to live of NODATA at the name of a profile that makes it exist; not where only something below it
+/// does, or a look at more than a few zones would be needed.
+pub(super) fn nothing<'a>(view: &'a View, name: &[u8], plan: &Plan) -> Option<(&'a Zone, u32)> {
     if !plan.exists() {
         return None;
     }
     let zone = view.near_zone_around(name)?;
-    let ttl = negative_ttl(zone, Some(plan.profile.effective_ttl()));
-    Some(Direct { chosen: None, record_type, authority: Some(zone), ttl, scope: subnet.map(|_| 0) })
+    Some((zone, negative_ttl(zone, Some(plan.profile.effective_ttl()))))
 }

@@ -5,6 +5,7 @@ mod direct;
 mod lookup;
 mod record;
 mod scope;
+mod settled;
 mod static_records;
 #[cfg(test)]
 mod tests;
@@ -14,3 +15,4 @@ pub use crate::model::RecordType;
 pub use decide::{ALIASES_MAX, decide};
 pub use direct::{Direct, decide_directly};
 pub use record::{Answer, Query, Rcode, Record, RecordData, Soa};
+pub use settled::{Settled, settled, settled_by};

@@ -25,3 +25,4 @@ pub use client::{Client, ClientFrom};
 pub use mixer::mix;
 pub use pool::{Pool, PoolKind, Standing};
 pub use trace::{ChoiceDetails, EndpointStanding, NoTrace, Trace};
+pub(crate) use weighted::place_among;

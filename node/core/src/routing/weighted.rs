@@ -15,15 +15,20 @@ pub(super) fn choose<'a>(
     pool: impl Iterator<Item = (usize, &'a PlannedEndpoint)> + Clone,
     draw: u64,
 ) -> Option<usize> {
-    let mut left = (u128::from(draw) * u128::from(total(pool.clone()))) >> 64;
+    let mut left = place_among(total(pool.clone()), draw);
     for (position, planned) in pool {
-        let weight = u128::from(planned.endpoint.effective_weight());
+        let weight = u64::from(planned.endpoint.effective_weight());
         if left < weight {
             return Some(position);
         }
         left -= weight;
     }
     None
+}
+
+/// Where `draw` falls among weights of that sum: below it, each place as likely as any other.
+pub(crate) fn place_among(sum: u64, draw: u64) -> u64 {
+    ((u128::from(draw) * u128::from(sum)) >> 64) as u64
 }
 
 /// Why `chosen` was, in one line.

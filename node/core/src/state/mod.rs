@@ -36,4 +36,4 @@ pub use record::{KnownRegion, ProfileHealth, Remembered, State};
 pub use references::References;
 pub use serves::Serves;
 pub use statuses::{Statuses, StatusesNear};
-pub use view::View;
+pub use view::{Edition, View};

@@ -33,6 +33,11 @@ impl Statuses {
         StatusesNear { all: self, number, block: self.0.get(&number).map(AsRef::as_ref) }
     }
 
+    /// Are these the very same statuses, nothing set since one was copied from the other?
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.0.ptr_eq(&other.0)
+    }
+
     /// Gives the endpoint of that number this status.
     pub(super) fn set(&mut self, id: EndpointId, status: EndpointStatus) {
         let (number, place) = place(id);

@@ -42,6 +42,18 @@ pub struct View {
     present: OrdMap<Arc<[u8]>, ()>,
     /// The zones, where they are few.
     near_zones: NearZones,
+    edition: Edition,
+}
+
+/// Stands for what answers are made of beside who asks, chance and where clients are: plans, statuses and zones. Equal to
+/// itself alone and its clones, so what was made of a view holds for another one with the same edition.
+#[derive(Clone, Debug, Default)]
+pub struct Edition(Arc<()>);
+
+impl PartialEq for Edition {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl View {
@@ -92,7 +104,18 @@ impl View {
         if touched.checked.iter().any(|id| checks_of(&self.state, *id) != checks_of(&next.state, *id)) {
             next.checks_revision = next.state.counter;
         }
+        let is_same_edition = self.plans.ptr_eq(&next.plans)
+            && self.statuses.is_same(&next.statuses)
+            && self.state.zones.ptr_eq(&next.state.zones);
+        if !is_same_edition {
+            next.edition = Edition::default();
+        }
         next
+    }
+
+    /// What answers are made of, to see whether another view's are made of the same.
+    pub fn edition(&self) -> &Edition {
+        &self.edition
     }
 
     /// The plan of the profile that answers for `name`, a lower-cased wire form.

@@ -8,9 +8,10 @@ use waymark_process::chance;
 
 use super::packets::*;
 use crate::config::AnswerSettings;
+use crate::dns::ahead::Alone;
 use crate::dns::draws::Draws;
-use crate::dns::fast;
 use crate::dns::fuzzing::zones::{METHODS, SECRET, view};
+use crate::dns::prepared::Replies;
 use crate::dns::respond::{Arrival, Condition, Transport, Verdict, respond};
 
 /// Stands for all names whose answers have no records.
@@ -151,7 +152,8 @@ fn compare(view: &View, names: &[String], seed: u64, queries: usize) -> BTreeMap
     let settings = AnswerSettings::default();
     let (mut complete, mut quick) = (Vec::new(), [0xee; 1_232]);
     // One for all, as in a listener: nothing of an earlier query may show.
-    let mut asked = fast::Asked::default();
+    let mut deciding = Alone::new(Replies::none());
+    let mut preparing = Alone::new(Replies::new());
     let mut answered = BTreeMap::new();
     for nth in 0..queries {
         let source = asker.source();
@@ -164,16 +166,21 @@ fn compare(view: &View, names: &[String], seed: u64, queries: usize) -> BTreeMap
             now_s: NOW_S,
             condition: Condition::default(),
         };
-        let Some(written) = fast::respond_alone(view, &mut asked, &arrival, &mut quick) else { continue };
+        let decided = deciding.respond(view, &arrival, &mut quick);
+        let Some(written) = decided else {
+            assert_eq!(preparing.respond(view, &arrival, &mut quick), None, "seed {seed}, query {nth}");
+            continue;
+        };
         let verdict = respond(view, &settings, &arrival, &mut complete);
         let told = format!("seed {seed}, query {nth} from {source}: {packet:02x?}");
         let Verdict::Reply { code, is_proven, .. } = verdict else { panic!("{told}") };
         assert_eq!((code, is_proven), (NO_ERROR, written.is_proven), "{told}");
-        assert!(
-            quick[..written.length] == complete[..],
-            "{told}\nfast {:02x?}\nslow {complete:02x?}",
-            &quick[..written.length]
-        );
+        let is_alike = |quick: &[u8]| {
+            assert!(quick == &complete[..], "{told}\nfast {quick:02x?}\nslow {complete:02x?}");
+        };
+        is_alike(&quick[..written.length]);
+        assert_eq!(preparing.respond(view, &arrival, &mut quick), Some(written), "{told}");
+        is_alike(&quick[..written.length]);
         if quick[7] == 0 {
             *answered.entry(NODATA.to_vec()).or_default() += 1;
         }

@@ -9,6 +9,7 @@ mod https;
 mod malformed;
 mod options;
 mod packets;
+mod prepared;
 mod quic;
 mod records;
 mod sockets;

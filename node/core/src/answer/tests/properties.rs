@@ -2,9 +2,11 @@
 
 use proptest::prelude::{any, prop_assert, prop_assert_eq, prop_assume, proptest};
 
-use crate::answer::{Answer, Query, Rcode, RecordData, RecordType, decide};
+use crate::answer::{
+    Answer, Query, Rcode, RecordData, RecordType, Settled, decide, decide_directly, settled, settled_by,
+};
 use crate::fixture::{arbitrary_query, arbitrary_state, check_answer, check_scope, located, name};
-use crate::model::LogIndex;
+use crate::model::{LogIndex, ProfileId, Target};
 use crate::routing::NoTrace;
 use crate::state::{Change, State};
 
@@ -24,7 +26,47 @@ fn changes(before: &State, after: &State) -> Vec<Change> {
     profiles.chain(gone).chain(zones).chain(records).chain(regions).chain([Change::Latency]).collect()
 }
 
+/// The targets that `draw` falls on.
+fn drawn<'a>(
+    settled: &Settled<'a>,
+    profile: ProfileId,
+    record_type: RecordType,
+    draw: u64,
+) -> Vec<&'a Target> {
+    let sum = settled.endpoints.iter().map(|(weight, _)| weight).sum();
+    let mut place = settled_by(draw, profile, sum);
+    for (weight, planned) in &settled.endpoints {
+        match place.checked_sub(*weight) {
+            Some(left) => place = left,
+            None => return planned.answers(record_type).collect(),
+        }
+    }
+    Vec::new()
+}
+
 proptest! {
+    /// RTE-5, RTE-6, RTE-14, DNS-10: what is settled for everybody is what each is answered with.
+    #[test]
+    fn rte_14_what_is_settled_is_what_is_decided(
+        state in arbitrary_state(), query in arbitrary_query(), draw in any::<u64>(),
+    ) {
+        let view = located(state);
+        for profile in view.state.profiles.values() {
+            let name = profile.full_name.as_wire();
+            let plan = view.plan(name).expect("each profile has a plan");
+            for record_type in [RecordType::A, RecordType::AAAA, query.record_type] {
+                let Some(settled) = settled(&view, plan, name, record_type) else { continue };
+                let direct = decide_directly(&view, plan, name, record_type, query.source, query.subnet, draw);
+                let direct = direct.expect("it is simple");
+                let targets = drawn(&settled, profile.id, record_type, draw);
+                prop_assert_eq!(direct.targets().collect::<Vec<_>>(), targets);
+                prop_assert_eq!(direct.authority, settled.authority);
+                prop_assert_eq!(direct.ttl, settled.ttl);
+                prop_assert_eq!(direct.scope, query.subnet.filter(|_| settled.takes_subnets).map(|_| 0));
+            }
+        }
+    }
+
     /// RTE-14: state, query and draw decide; a view that was built elsewhere, and came another way, decides alike.
     #[test]
     fn rte_14_the_same_answer_everywhere(

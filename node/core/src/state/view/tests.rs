@@ -27,6 +27,11 @@ impl View {
         let is_same = before.checks().eq(self.checks());
         let expected = if is_same { before.checks_revision } else { self.state.counter };
         assert_eq!(self.checks_revision, expected);
+        if self.edition == before.edition {
+            assert_eq!((&self.plans, &self.state.zones), (&before.plans, &before.state.zones));
+            let status = |view: &View, id: &EndpointId| view.statuses.get(*id);
+            assert!(self.state.health.iter().all(|(id, _)| status(self, id) == status(before, id)));
+        }
     }
 }
 
@@ -250,6 +255,9 @@ fn obj_5_a_change_renews_its_own_plan_alone() {
         assert_eq!(is_shared("web.example.com"), is_kept, "{status:?}");
         assert_eq!(after.statuses.get(endpoint), status);
         assert_eq!(after.checks_revision, before.checks_revision, "health alone changes no check");
+        assert!(after.edition() != before.edition(), "answers are different");
+        let counted = after.after(state.clone(), &[Change::Health(web)], LogIndex(9));
+        assert!(after.edition() == counted.edition(), "counts alone change no answer");
         before = after;
     }
 }
