@@ -6,7 +6,7 @@ MINUTES ?= 5
 SECONDS ?= 60
 STEPS ?= 1000000
 
-.PHONY: help build demo test checkers fuzz simulate soak nemesis check fix bench bench-dns
+.PHONY: help build demo test checkers fuzz simulate soak nemesis nemesis-short check fix bench bench-dns
 
 help: ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -41,6 +41,11 @@ soak: build ## Kill, restart and change three members under load, and count what
 
 nemesis: build ## Cut, lose, kill, stop and fill up under writes and queries, and check what was seen (MINUTES=5, SEED=N, ARGS="--help")
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-nemesis --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+nemesis-short: ## The same with each fault once and a seed that stays, of builds as tests have them
+	@tests/install-peers iproute2
+	$(CARGO) build --locked --workspace --bins
+	$(CARGO) test --locked --workspace --test nemesis -- --ignored --nocapture
 
 check: ## What CI holds: format, lints, docs, tidiness, licences; changes nothing
 	$(CARGO) fmt --all --check

@@ -90,8 +90,7 @@ fn main() -> anyhow::Result<ExitCode> {
         "seed {seed}: {plan:?}, {CLIENTS} clients, 3 agents, links {:?}, faults {names:?}",
         scene::USUAL
     );
-    let scene = Scene::start(plan, Chance::from_seed(chance.draw()))
-        .with_context(|| "the hosts cannot be made; leave this test out with '-- --skip nemesis'")?;
+    let scene = Scene::start(plan, Chance::from_seed(chance.draw())).context("the hosts cannot be made")?;
     println!("logs and data are in {}", scene.cluster.directory().display());
     let (account, scene) = run(scene, &faults, chance);
     account.print();

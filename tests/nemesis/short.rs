@@ -8,6 +8,7 @@ const SEED: &str = "5";
 /// CLU-2, CLU-5, CLU-7, CLU-8, CLU-9, DNS-20, STA-7: whatever befalls members and the links between them, histories are those of
 /// registers, names follow what was committed, no query is lost, and events tell what happened.
 #[test]
+#[ignore = "takes minutes, and what a machine may lack: make nemesis-short"]
 fn clu_7_the_nemesis_finds_nothing_lost_wrong_or_invented() {
     let output = Command::new(harness::binary::path("waymark-nemesis"))
         .args(["--short", "--seed", SEED])
@@ -16,7 +17,7 @@ fn clu_7_the_nemesis_finds_nothing_lost_wrong_or_invented() {
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
         output.status.success(),
-        "{told}{}\nit needs user namespaces, iproute2 and /dev/net/tun; leave it out with '-- --skip nemesis'",
+        "{told}{}\nit needs user namespaces, iproute2 and /dev/net/tun",
         String::from_utf8_lossy(&output.stderr)
     );
     println!("{told}");
