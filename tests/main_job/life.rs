@@ -75,6 +75,63 @@ fn clu_1_members_come_as_learners_vote_go_and_never_share_a_number() {
     cluster.members.iter_mut().for_each(Member::ready);
 }
 
+/// CLU-4: a member that was taken out does not come back with its data; emptied, it is a new one.
+#[test]
+fn clu_4_a_member_that_was_taken_out_comes_back_empty_or_not_at_all() {
+    let cluster = cluster(3);
+    let mut fourth = empty(&cluster, "m4");
+    let (cli, add) = (cluster.cli(), format!("cluster add {}", fourth.url()));
+    cli.ok(&add);
+    fourth.ready();
+    cli.ok("cluster remove m4 --yes");
+    fourth.kill();
+    fourth.start();
+    fourth.listens();
+    let refused = cli.run(&add);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    for words in ["number 4, which is never given again", "wipe its data directory", "start it empty"] {
+        assert!(refused.stderr.contains(words), "{refused:?}");
+    }
+    assert_eq!(role(&cluster, 0, "m4"), None);
+    fourth.kill();
+    std::fs::remove_dir_all(fourth.data()).unwrap();
+    fourth.start();
+    fourth.listens();
+    cli.ok(&add);
+    fourth.ready();
+    assert!(members(&cluster, 0).contains(&(5, "m4".into(), "follower".into())));
+}
+
+/// CLU-9, CLI-2: what cannot be done is said soon: nobody is at the address, something else is, or no leader is.
+#[test]
+fn clu_9_a_change_that_cannot_be_made_ends_soon() {
+    let mut cluster = cluster(3);
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let (dead, silent) = (harness::ports::free(), silent.local_addr().unwrap());
+    for address in [format!("https://127.0.0.1:{dead}"), format!("https://{silent}")] {
+        let begun = Instant::now();
+        let refused = cluster.cli().run(&format!("cluster add {address}"));
+        assert_eq!(refused.code, 1, "{refused:?}");
+        assert!(refused.stderr.contains("there is no answer from a member at https://"), "{refused:?}");
+        // Some 5 s; the rest is for a machine that is busy with other tests.
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    }
+    let survivor = cluster.leader();
+    (0..3).filter(|at| *at != survivor).for_each(|at| cluster.members[at].kill());
+    let alone = cluster.cli_of(survivor);
+    eventually("it knows of no leader", || {
+        let leader = alone.json("cluster status")["leaderId"].clone();
+        claim(leader.is_null(), leader.to_string())
+    });
+    for cli in [alone, cluster.cli()] {
+        let begun = Instant::now();
+        let refused = cli.run("cluster remove m9 --yes");
+        assert_eq!(refused.code, 7, "{refused:?}");
+        assert!(refused.stderr.contains("no leader is known"), "{refused:?}");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    }
+}
+
 /// CLU-8: another member leads when it is asked to, in time, and no write is lost with it.
 #[test]
 fn clu_8_the_lead_goes_where_it_is_sent() {

@@ -276,6 +276,82 @@ fn sec_1_a_member_with_an_expired_certificate_answers_dns() {
     });
 }
 
+/// SEC-2: the certificate of a member that the cluster does not have opens nothing, and whoever has it speaks for nobody.
+#[test]
+fn sec_2_a_member_that_the_cluster_does_not_have_is_not_heard() {
+    use waymark_proto::peer::v1::VoteRequest;
+    use waymark_proto::peer::v1::raft_client::RaftClient;
+    let mut cluster = Cluster::start(3);
+    let status = cluster.status();
+    let id = status["clusterId"].as_str().unwrap().to_owned();
+    let files = pki::identity(cluster.directory(), "member", None, "m9");
+    let caller = Caller::new(&cluster.members[0].url(), pki::open(files));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let campaign = |number: u64| {
+        let vote = waymark_proto::storage::v1::Vote { term: 1_000_000, node: number, committed: false };
+        let mut request = tonic::Request::new(VoteRequest { vote: Some(vote), last_log: None });
+        request.metadata_mut().insert("waymark-cluster", id.parse().unwrap());
+        request.metadata_mut().insert("waymark-from", number.into());
+        request.metadata_mut().insert("waymark-to", 1_u64.into());
+        runtime.block_on(async {
+            RaftClient::new(caller.connect().await.unwrap()).request_vote(request).await.unwrap_err()
+        })
+    };
+    // In the name of a member that there is, of the next one, and of one far above.
+    for (number, words) in [
+        (2, "says that it is member 2, which is 'm2'"),
+        (4, "is no member of this cluster"),
+        (9_000, "is no member of this cluster"),
+    ] {
+        eventually("it is refused once the others have been asked", || {
+            let status = campaign(number);
+            let is_denied =
+                status.code() == tonic::Code::PermissionDenied && status.message().contains(words);
+            claim(is_denied, format!("{status:?}"))
+        });
+    }
+    assert!(cluster.status()["term"].as_u64().unwrap() < 1_000_000);
+
+    // Nor is it taken for the member whose address it has.
+    let away = (cluster.leader() + 1) % 3;
+    cluster.members[away].kill();
+    let mut impostor = Member::new("m9", cluster.directory());
+    impostor.grpc = cluster.members[away].grpc;
+    impostor.start();
+    impostor.listens();
+    let (leader, name) = (cluster.leader(), cluster.members[away].name.clone());
+    let words = format!("it is that of member/m9, and the member '{name}' was called");
+    eventually("the status says who answers there", || {
+        let status = cluster.cli_of(leader).ok("cluster status -o json");
+        claim(status.contains(&words), status)
+    });
+}
+
+/// SEC-2, CLU-9: a member that was away while another one was taken in hears it when those whom it knows do.
+#[test]
+fn sec_2_a_member_that_missed_an_addition_follows_the_new_one() {
+    let mut cluster = Cluster::start(3);
+    let leader = cluster.leader();
+    let away = (leader + 1) % 3;
+    cluster.members[away].kill();
+    let mut fourth = Member::new("m4", cluster.directory());
+    fourth.start();
+    fourth.listens();
+    let cli = cluster.cli_of(leader);
+    // With two of three alive a busy machine may lose the leader meanwhile: asking again completes it.
+    for change in [format!("cluster add {}", fourth.url()), "cluster transfer-leader m4".into()] {
+        eventually(&change, || {
+            let output = cli.run(&change);
+            claim(output.code == 0, format!("{output:?}"))
+        });
+    }
+    cluster.members[away].start();
+    cluster.members[away].ready();
+    fourth.cli().ok("region set eu --at 1,1 --wait all");
+    let seen = cluster.cli_of(away).ok("region list --stale");
+    assert!(seen.contains("eu"), "{seen}");
+}
+
 /// Puts a certificate that expired years ago in the place of `files`.
 fn expire(authority: &std::path::Path, files: &CredentialFiles) {
     use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, Issuer, KeyPair, SanType, date_time_ymd};

@@ -11,6 +11,7 @@ use waymark_process::identity::Role;
 use waymark_process::pki::{
     AUTHORITY, AUTHORITY_KEY, Authority, Described, Issued, PkiError, Subject, describe, lifetime,
 };
+use waymark_process::settings::place_name;
 
 use crate::failure::{Exit, Failure};
 use crate::output::time::rfc_3339;
@@ -92,9 +93,8 @@ pub(crate) fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
             Ok(session.show(&Made { trust_domain: authority.trust_domain, certificate, key }))
         }
         Verb::Issue { dir, role, name, region, lasts, into } => {
-            let word = role.to_possible_value().expect("no role is hidden");
-            let role = Role::new(word.get_name(), region.as_deref(), &name);
-            let role = role.map_err(|reason| Failure::new(Exit::Refused, reason))?;
+            let role = wished(role, &name, region.as_deref())
+                .map_err(|reason| Failure::new(Exit::Refused, reason))?;
             let authority = Authority::open(&dir).map_err(failure)?;
             let issued = authority.issue(role, lasts, &into.unwrap_or(dir.clone())).map_err(failure)?;
             Ok(session.show(&ShownIssue::new(issued, &dir.join(AUTHORITY))))
@@ -108,25 +108,33 @@ pub(crate) fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
     }
 }
 
-fn revoke(dir: &Path, certificate: &str, session: &Session) -> Result<String, Failure> {
-    let serial = match Path::new(certificate) {
-        file if file.is_file() => {
-            let (certificates, _) = read(file)?;
-            let first = certificates.into_iter().next().map(|first| (first.subject, first.serial));
-            match first {
-                Some((Subject::Authority(_), _)) | None => {
-                    let advice = "an authority is dropped by taking it out of every file that trusts it";
-                    return Err(Failure::new(
-                        Exit::Refused,
-                        format!("{certificate}: no identity is in it; {advice}"),
-                    ));
-                }
-                Some((_, serial)) => serial,
-            }
+/// The role of an identity that is to be issued; the error names the argument, its value and the rule.
+fn wished(word: Word, name: &str, region: Option<&str>) -> Result<Role, String> {
+    place_name(name).map_err(|reason| format!("NAME {reason}"))?;
+    match (word, region) {
+        (Word::Agent, None) => {
+            return Err(format!(
+                "--region is missing: an agent's identity, as that of '{name}', has its region in it"
+            ));
         }
-        _ => certificate.to_owned(),
+        (Word::Agent, Some(region)) => {
+            place_name(region).map_err(|reason| format!("--region {reason}"))?;
+        }
+        (_, Some(region)) => {
+            return Err(format!("--region '{region}': only an agent's identity has a region in it"));
+        }
+        (_, None) => {}
+    }
+    let word = word.to_possible_value().expect("no role is hidden");
+    Role::new(word.get_name(), region, name)
+}
+
+fn revoke(dir: &Path, which: &str, session: &Session) -> Result<String, Failure> {
+    let authority = Authority::open(dir).map_err(failure)?;
+    let (serial, revoked) = match Path::new(which) {
+        file if file.is_file() => authority.revoke_file(file).map_err(failure)?,
+        _ => (which.to_owned(), authority.revoke(which).map_err(failure)?),
     };
-    let revoked = Authority::open(dir).and_then(|authority| authority.revoke(&serial)).map_err(failure)?;
     Ok(session.show(&Revoked { serial, authority: text(&dir.join(AUTHORITY)), revoked }))
 }
 

@@ -110,9 +110,9 @@ impl Role {
     }
 }
 
-/// Case does not count in names of the cluster (OBJ-9).
-fn is_same(written: &str, name: &str) -> bool {
-    written.eq_ignore_ascii_case(&name.replace(':', "."))
+/// Are two names one in certificates? Case does not count in names of the cluster (OBJ-9), and `:` is written `.`.
+pub fn is_same(one: &str, other: &str) -> bool {
+    one.replace(':', ".").eq_ignore_ascii_case(&other.replace(':', "."))
 }
 
 /// A name as it stands in a certificate: SPIFFE knows no `:` in a path.

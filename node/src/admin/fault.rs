@@ -61,8 +61,10 @@ pub(super) fn read(error: &ProposeError) -> Status {
 /// What the caller is told when the membership was not changed, or is not known to be.
 pub(super) fn membership(error: &MembershipError) -> Status {
     match error {
-        MembershipError::Refused(_) => Status::failed_precondition(error.to_string()),
-        MembershipError::Unreachable(_) => Status::unavailable(error.to_string()),
+        // To ask again at once would find the same silence.
+        MembershipError::Refused(_) | MembershipError::Unreachable(_) => {
+            Status::failed_precondition(error.to_string())
+        }
         MembershipError::Unknown(_) => Status::not_found(error.to_string()),
         MembershipError::OutcomeUnknown(_) => Status::deadline_exceeded(error.to_string()),
         MembershipError::Propose(ProposeError::OutcomeUnknown) => {

@@ -2,29 +2,33 @@
 //! step may be taken twice, so an admission that broke off is completed by asking again (CLU-1, CLU-9).
 //!
 //! ```text
-//! Describe ─▶ empty ──────────────────────▶ Join ─▶ learner ─▶ caught up ─▶ voter
-//!          ├▶ of this cluster, under way ────────────▶ ▲           (done if it is a voter)
-//!          └▶ of another cluster, or unreachable: refused
+//! Describe ─▶ empty ─────────────────────▶ Join ─▶ learner ─▶ caught up ─▶ voter
+//!          ├▶ of this cluster, under way ──▶ ▲                  (done if it is a voter)
+//!          └▶ of another cluster, taken out of this one, or unreachable: refused
 //! ```
+//!
+//! Whoever answers at the address says its name itself; the join goes to a member that proves that name.
 //!
 //! A number is in the membership only after its member has joined. One that is in the membership and yet describes
 //! itself as empty has lost its data (CLU-4).
 
+use std::future::Future;
 use std::time::Duration;
 
 use openraft::ChangeMembers;
 use openraft::error::{ChangeMembershipError, ClientWriteError, RaftError};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tonic::{Code, Status};
 use waymark_core::model::MemberId;
 use waymark_core::state::{Action, Command};
+use waymark_process::identity::is_same;
 use waymark_proto::peer::v1 as wire;
 
 use super::address::is_loopback;
 use super::base::Seat;
 use super::caller::Introduction;
-use super::connections::{Peer, reason};
-use super::forward::timed;
+use super::connections::{BadAddress, reason};
+use super::forward::{peer, timed};
 use super::types::{Metrics, Node};
 use super::{Membership, MembershipError, ProposeError, convert};
 
@@ -52,8 +56,8 @@ pub(super) async fn admit(
     }
     if found.cluster_id.is_empty() {
         allot(membership, id).await?;
-        join(membership, seat, id, &node).await?;
     }
+    join(membership, seat, id, &node).await?;
     let unfinished = |_| {
         let name = &node.name;
         MembershipError::OutcomeUnknown(format!(
@@ -84,21 +88,27 @@ async fn describe(
     seat: &Seat,
     address: &str,
 ) -> Result<Description, MembershipError> {
-    let mut peer = stranger(membership, seat, 0, address)?;
-    let unreachable = |status: Status| {
+    let introduction = Introduction::new(&seat.cluster, seat.member, 0);
+    let mut peer = membership.base.connections.stranger(address, introduction).map_err(bad_address)?;
+    let asked = peer.describe(timed(wire::DescribeRequest {}, ANSWER_TIMEOUT));
+    let answer = in_time(asked).await.map_err(|status| {
         let reason = reason(&status);
         MembershipError::Unreachable(format!("there is no answer from a member at {address}: {reason}"))
-    };
-    let answer = peer.describe(timed(wire::DescribeRequest {}, ANSWER_TIMEOUT)).await.map_err(unreachable)?;
-    let wire::DescribeResponse { node, cluster_id, applied: _, trouble: _, age_ms: _ } = answer.into_inner();
+    })?;
+    let wire::DescribeResponse { node, cluster_id, applied, trouble: _, age_ms: _, members: _ } =
+        answer.into_inner();
     let (id, node) = convert::node(node.unwrap_or_default());
-    Ok(Description { id, node, cluster_id })
+    Ok(Description { id, node, cluster_id, applied })
 }
 
-fn stranger(membership: &Membership, seat: &Seat, id: u64, address: &str) -> Result<Peer, MembershipError> {
-    let introduction = Introduction::new(&seat.cluster, seat.member, id);
-    let peer = membership.base.connections.peer(address, introduction);
-    peer.map_err(|error| MembershipError::Unreachable(error.to_string()))
+fn bad_address(error: BadAddress) -> MembershipError {
+    MembershipError::Unreachable(error.to_string())
+}
+
+/// The answer, or that there is none: a connection that does not come up takes longer than its question may.
+async fn in_time<T>(asked: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
+    let late = |_| Status::deadline_exceeded(format!("nothing within {ANSWER_TIMEOUT:?}"));
+    timeout(ANSWER_TIMEOUT, asked).await.map_err(late)?
 }
 
 /// What a member says of itself.
@@ -107,6 +117,7 @@ struct Description {
     id: u64,
     node: Node,
     cluster_id: String,
+    applied: u64,
 }
 
 /// The number and addresses that the described member has or gets, one above `last` and all that there are; refuses one that
@@ -115,7 +126,7 @@ fn place(seat: &Seat, found: &Description, last: u64) -> Result<(u64, Node), Mem
     let metrics = seat.metrics();
     let members: Vec<(u64, Node)> =
         metrics.membership_config.membership().nodes().map(|(id, node)| (*id, node.clone())).collect();
-    let Description { id, node, cluster_id } = found;
+    let Description { id, node, cluster_id, applied } = found;
     let refused = |text: String| Err(MembershipError::Refused(text));
     let at = &node.grpc;
     if !cluster_id.is_empty() && *cluster_id != seat.cluster {
@@ -129,6 +140,14 @@ fn place(seat: &Seat, found: &Description, last: u64) -> Result<(u64, Node), Mem
             "member {known} at {at} has lost its data: give the new member addresses and a name of its own"
         ));
     }
+    let is_listed = members.iter().any(|(known, _)| known == id);
+    // One whose admission broke off has nothing yet.
+    if !cluster_id.is_empty() && !is_listed && *applied > 0 {
+        return refused(format!(
+            "the member at {at} was taken out of this cluster; its data is that of number {id}, which is never given again: \
+             stop it, wipe its data directory (or move it away), start it empty, and add it then"
+        ));
+    }
     let next = || members.iter().map(|(id, _)| *id).chain([last]).max().unwrap_or_default() + 1;
     let number = if cluster_id.is_empty() { next() } else { *id };
     if let Some((_, known)) =
@@ -136,12 +155,12 @@ fn place(seat: &Seat, found: &Description, last: u64) -> Result<(u64, Node), Mem
     {
         return refused(format!("the member at {at} says it is number {number}, which is '{}'", known.name));
     }
-    if let Some((other, _)) =
-        members.iter().find(|(other, known)| *other != number && known.name == node.name)
+    if let Some((other, known)) =
+        members.iter().find(|(other, known)| *other != number && is_same(&known.name, &node.name))
     {
         return refused(format!(
-            "member {other} is named '{}' already: give the new one a name of its own",
-            node.name
+            "member {other} is named '{}' already, for certificates at least: give the new one a name of its own",
+            known.name
         ));
     }
     refuse_mixed_loopback(node, &members)?;
@@ -162,7 +181,7 @@ fn refuse_mixed_loopback(node: &Node, members: &[(u64, Node)]) -> Result<(), Mem
 }
 
 async fn join(membership: &Membership, seat: &Seat, id: u64, node: &Node) -> Result<(), MembershipError> {
-    let mut peer = stranger(membership, seat, id, &node.grpc)?;
+    let mut peer = peer(&membership.base, seat, id, node).map_err(bad_address)?;
     let request = wire::JoinRequest { cluster_id: seat.cluster.clone(), member_id: id };
     let failed = |status: Status| match status.code() {
         Code::FailedPrecondition | Code::InvalidArgument => {
@@ -174,7 +193,7 @@ async fn join(membership: &Membership, seat: &Seat, id: u64, node: &Node) -> Res
             reason(&status)
         )),
     };
-    peer.join(timed(request, ANSWER_TIMEOUT)).await.map(drop).map_err(failed)
+    in_time(peer.join(timed(request, ANSWER_TIMEOUT))).await.map(drop).map_err(failed)
 }
 
 /// Learner, caught up, voter unless it shall only learn.

@@ -21,6 +21,7 @@ use super::leader::{self, Leader};
 use super::log_opening::{self, OpenLogError};
 use super::log_store::LogStore;
 use super::narrator::{Reach, Refusals, narrate};
+use super::newcomers::Newcomers;
 use super::peer_client::Network;
 use super::snapshot::{SnapshotError, Snapshots};
 use super::state_machine::StateMachine;
@@ -35,6 +36,7 @@ pub(super) struct Base {
     pub(super) reader: Reader,
     pub(super) connections: Connections,
     pub(super) refusals: Refusals,
+    pub(super) newcomers: Newcomers,
     /// Asked to stop.
     pub(super) stop: CancellationToken,
     /// Everything that runs in the background.
@@ -155,6 +157,7 @@ impl Base {
             config,
             reader,
             refusals: Refusals::default(),
+            newcomers: Newcomers::default(),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
             seat: watch::Sender::new(None),

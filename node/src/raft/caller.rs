@@ -9,6 +9,7 @@ use tonic::{Request, Status};
 
 use super::data_dir::REJOIN;
 use crate::acceptor::Peer;
+use waymark_process::identity::Role;
 
 const CLUSTER: &str = "waymark-cluster";
 const FROM: &str = "waymark-from";
@@ -93,35 +94,32 @@ pub(super) fn identify<T>(request: &Request<T>, me: &Callee<'_>) -> Result<Calle
     }
 }
 
-/// Who may call that this member does not know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Strangers {
-    /// Nobody.
-    None,
-    /// Whoever has a number above all that are known: a member that lags behind an addition must take part in what Raft
-    /// decides, or it would never learn of it.
-    Newer,
+/// What this member knows of a caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Acquaintance {
+    /// It is the member that it says it is; or this one knows nobody yet, as it has just been taken in and learns from
+    /// whoever tells it.
+    Known,
+    /// Neither its number nor the name in its certificate is known here.
+    Newcomer(Role),
 }
 
-/// Refuses a caller whose certificate is that of another member than it says it is, and `strangers` beyond those who may
-/// call. A member that knows nobody yet has just been taken in, and learns from whoever tells it.
+/// Refuses a caller whose certificate is that of another member than it says it is.
 pub(super) fn certify<T>(
     request: &Request<T>,
     caller: &Caller,
     known: &[(u64, &str)],
-    strangers: Strangers,
-) -> Result<(), Status> {
-    let Some(identity) = request.extensions().get::<Peer>().and_then(Peer::identity) else { return Ok(()) };
+) -> Result<Acquaintance, Status> {
+    let Some(identity) = request.extensions().get::<Peer>().and_then(Peer::identity) else {
+        return Ok(Acquaintance::Known);
+    };
     let role = &identity.role;
     let own = known.iter().find(|(_, name)| role.is_member(name)).map(|(id, _)| *id);
     let claimed = known.iter().find(|(id, _)| *id == caller.member);
     let text = match (claimed, own) {
-        (Some((id, _)), Some(own)) if *id == own => return Ok(()),
-        (None, None) if known.is_empty() => return Ok(()),
-        (None, None) if strangers == Strangers::Newer && known.iter().all(|(id, _)| *id < caller.member) => {
-            return Ok(());
-        }
-        (None, None) => format!("{role} is no member of this cluster"),
+        (Some((id, _)), Some(own)) if *id == own => return Ok(Acquaintance::Known),
+        (None, None) if known.is_empty() => return Ok(Acquaintance::Known),
+        (None, None) => return Ok(Acquaintance::Newcomer(role.clone())),
         (_, Some(own)) => format!("{role} is member {own}, and says that it is member {}", caller.member),
         (Some((id, name)), None) => format!("{role} says that it is member {id}, which is '{name}'"),
     };
@@ -156,26 +154,22 @@ mod tests {
             let mut request = Request::new(());
             let identity = waymark_process::identity::Identity::parse(identity).unwrap();
             request.extensions_mut().insert(Peer::known(identity, false));
-            let by = |known, strangers| {
-                certify(&request, &Caller { member }, known, strangers).map_err(|status| status.code())
-            };
-            (by(&known[..], Strangers::None), by(&known, Strangers::Newer), by(&[], Strangers::None))
+            let by = |known| certify(&request, &Caller { member }, known).map_err(|status| status.code());
+            (by(&known[..]), by(&[]))
         };
-        let denied = Err(tonic::Code::PermissionDenied);
-        assert_eq!(says("spiffe://x/member/m1", 1), (Ok(()), Ok(()), Ok(())));
-        assert_eq!(says("spiffe://x/member/m3", 5), (denied, Ok(()), Ok(())), "for Raft it may be new");
-        assert_eq!(
-            says("spiffe://x/member/m3", 3),
-            (denied, denied, Ok(())),
-            "3 is below 4: it was taken out"
-        );
+        let stranger =
+            |uri| Ok(Acquaintance::Newcomer(waymark_process::identity::Identity::parse(uri).unwrap().role));
+        assert_eq!(says("spiffe://x/member/m1", 1), (Ok(Acquaintance::Known), Ok(Acquaintance::Known)));
+        for number in [3, 5] {
+            let uri = "spiffe://x/member/m3";
+            assert_eq!(says(uri, number), (stranger(uri), Ok(Acquaintance::Known)), "the others are asked");
+        }
         for (identity, member) in
             [("spiffe://x/member/m1", 2), ("spiffe://x/member/m1", 3), ("spiffe://x/member/m3", 1)]
         {
-            assert_eq!(says(identity, member).0, denied, "{identity} {member}");
-            assert_eq!(says(identity, member).1, denied, "{identity} {member}");
+            assert_eq!(says(identity, member).0, Err(tonic::Code::PermissionDenied), "{identity} {member}");
         }
-        let plain = certify(&Request::new(()), &Caller { member: 9 }, &known, Strangers::None);
-        assert_eq!(plain.map_err(|status| status.code()), Ok(()));
+        let plain = certify(&Request::new(()), &Caller { member: 9 }, &known);
+        assert_eq!(plain.map_err(|status| status.code()), Ok(Acquaintance::Known));
     }
 }

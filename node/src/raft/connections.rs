@@ -12,6 +12,7 @@ use waymark_proto::peer::v1::peers_client::PeersClient;
 use waymark_proto::peer::v1::raft_client::RaftClient;
 
 use super::caller::Introduction;
+use super::types::Node;
 
 /// How long a connection may take to come up: three round trips around the world, one of them lost and sent again.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -57,40 +58,49 @@ pub(super) struct BadAddress {
 pub(super) struct Connections {
     /// With credentials it speaks TLS whatever an address says: what is stored cannot lead to plain text.
     connector: Connector,
-    channels: Arc<Mutex<HashMap<(String, Purpose), Channel>>>,
+    channels: Arc<Mutex<HashMap<Way, Channel>>>,
 }
+
+/// What a connection is known by: an address, the name of the member that must be there (empty if any may be), and its purpose.
+type Way = (String, String, Purpose);
 
 impl Connections {
     pub(super) fn new(credentials: Option<Arc<Credentials>>) -> Self {
         Self { connector: Connector::new(credentials), channels: Arc::default() }
     }
 
-    /// A client of the Raft service at `address`.
+    /// A client of the Raft service of the member `node`, and of nobody else at its address.
     pub(super) fn raft(
         &self,
-        address: &str,
+        node: &Node,
         purpose: Purpose,
         introduction: Introduction,
     ) -> Result<RaftPeer, BadAddress> {
-        let channel = self.channel(address, purpose)?;
+        let channel = self.channel(&node.grpc, &node.name, purpose)?;
         let client = RaftClient::with_interceptor(channel, introduction);
         Ok(client.max_decoding_message_size(MESSAGE_MAX).max_encoding_message_size(MESSAGE_MAX))
     }
 
-    /// A client of the other services at `address`.
-    pub(super) fn peer(&self, address: &str, introduction: Introduction) -> Result<Peer, BadAddress> {
-        let channel = self.channel(address, Purpose::Talk)?;
+    /// A client of the other services of the member `node`, and of nobody else at its address.
+    pub(super) fn peer(&self, node: &Node, introduction: Introduction) -> Result<Peer, BadAddress> {
+        let channel = self.channel(&node.grpc, &node.name, Purpose::Talk)?;
         let client = PeersClient::with_interceptor(channel, introduction);
         Ok(client.max_decoding_message_size(MESSAGE_MAX).max_encoding_message_size(MESSAGE_MAX))
     }
 
-    fn channel(&self, address: &str, purpose: Purpose) -> Result<Channel, BadAddress> {
+    /// A client of whichever member is at `address`.
+    pub(super) fn stranger(&self, address: &str, introduction: Introduction) -> Result<Peer, BadAddress> {
+        self.peer(&Node { grpc: address.to_owned(), ..Node::default() }, introduction)
+    }
+
+    fn channel(&self, address: &str, name: &str, purpose: Purpose) -> Result<Channel, BadAddress> {
         let mut channels = self.channels.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let key = (address.to_owned(), purpose);
+        let key = (address.to_owned(), name.to_owned(), purpose);
         if let Some(channel) = channels.get(&key) {
             return Ok(channel.clone());
         }
-        let channel = endpoint(address)?.connect_with_connector_lazy(self.connector.clone());
+        let connector = if name.is_empty() { self.connector.clone() } else { self.connector.wanting(name) };
+        let channel = endpoint(address)?.connect_with_connector_lazy(connector);
         if channels.len() >= CONNECTIONS_MAX {
             channels.clear();
         }
@@ -112,9 +122,27 @@ fn endpoint(address: &str) -> Result<Endpoint, BadAddress> {
         .initial_connection_window_size(CONNECTION_WINDOW))
 }
 
-/// Why a call failed: the certificates' reason where it is one, which tonic's own words do not tell.
+/// Why a call failed: what is behind it, which tonic's own words do not tell.
 pub(super) fn reason(status: &tonic::Status) -> String {
-    ConnectError::behind(status).map_or_else(|| status.message().to_owned(), ToString::to_string)
+    if let Some(error) = ConnectError::behind(status) {
+        return error.to_string();
+    }
+    let mut innermost = None;
+    let mut source = std::error::Error::source(status);
+    while let Some(error) = source {
+        let io = error.downcast_ref::<std::io::Error>();
+        if io.is_some_and(|error| error.kind() == std::io::ErrorKind::TimedOut) {
+            return format!("there is no connection within {CONNECT_TIMEOUT:?}");
+        }
+        innermost = Some(error);
+        source = error.source();
+    }
+    innermost.map_or_else(|| status.message().to_owned(), ToString::to_string)
+}
+
+/// Why one of the two sides does not believe the other's certificate, if that is why a call failed.
+pub(super) fn distrust(status: &tonic::Status) -> Option<String> {
+    ConnectError::behind(status).filter(|error| error.is_refusal()).map(ToString::to_string)
 }
 
 /// Is it certain that the request behind `status` never left this member?

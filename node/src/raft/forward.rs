@@ -36,7 +36,7 @@ pub(super) enum Refusal {
 
 /// A client of the member `id`.
 pub(super) fn peer(base: &Base, seat: &Seat, id: u64, node: &Node) -> Result<Peer, BadAddress> {
-    base.connections.peer(&node.grpc, Introduction::new(&seat.cluster, seat.member, id))
+    base.connections.peer(node, Introduction::new(&seat.cluster, seat.member, id))
 }
 
 /// Asks the leader behind `peer` to propose `commands`.

@@ -14,6 +14,7 @@ use waymark_proto::peer::v1 as wire;
 use super::admission;
 use super::base::{Base, Seat, SeatError};
 use super::change::{Change, carry_out};
+use super::connections::distrust;
 use super::data_dir::REJOIN;
 use super::forward::{peer, timed};
 use super::leader::{self, Leader};
@@ -23,6 +24,9 @@ use waymark_process::chance;
 
 /// How long another member may take to say how far it is.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a change waits for a leader in all: longer than an election takes with the timers `global` (6 s at most), and
+/// short enough for whoever waits for the answer.
+const LEADER_PATIENCE: Duration = Duration::from_secs(8);
 /// How long to wait before the leader is looked for again.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// The number of the member that founds a cluster.
@@ -188,6 +192,8 @@ impl Membership {
     /// Has the leader carry out `change`.
     async fn change(&self, change: Change) -> Result<MemberStatus, MembershipError> {
         let deadline = Instant::now() + Self::DEADLINE;
+        // What leaders have done meanwhile does not count: one may have handed the lead over, to be taken out by the next.
+        let mut waited = Duration::ZERO;
         loop {
             let seat = self.base.seat().ok_or(ProposeError::NotMember)?;
             let changed = match seat.leader() {
@@ -201,7 +207,10 @@ impl Membership {
             };
             match changed {
                 Some((id, node)) => return Ok(self.listed(id, node).await),
-                None if Instant::now() + RETRY_PAUSE < deadline => sleep(RETRY_PAUSE).await,
+                None if waited < LEADER_PATIENCE && Instant::now() + RETRY_PAUSE < deadline => {
+                    sleep(RETRY_PAUSE).await;
+                    waited += RETRY_PAUSE;
+                }
                 None => return Err(ProposeError::NoLeader.into()),
             }
         }
@@ -291,7 +300,8 @@ impl Membership {
         let asked = peer.describe(timed(wire::DescribeRequest {}, DESCRIBE_TIMEOUT));
         match timeout(DESCRIBE_TIMEOUT, asked).await {
             Ok(Ok(answer)) => standing_of(answer.into_inner(), seat, id),
-            Ok(Err(_)) | Err(_) => Standing::default(),
+            Ok(Err(status)) => Standing { trouble: distrust(&status), ..Standing::default() },
+            Err(_) => Standing::default(),
         }
     }
 
@@ -354,7 +364,7 @@ struct Standing {
 
 /// What the answer at the address of the member `id` of this cluster means.
 fn standing_of(answer: wire::DescribeResponse, seat: &Seat, id: u64) -> Standing {
-    let wire::DescribeResponse { node, cluster_id, applied, trouble, age_ms } = answer;
+    let wire::DescribeResponse { node, cluster_id, applied, trouble, age_ms, members: _ } = answer;
     let stranger =
         |text: String| Standing { trouble: Some(format!("{text}; {REJOIN}")), ..Standing::default() };
     let (found, node) = convert::node(node.unwrap_or_default());

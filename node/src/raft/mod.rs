@@ -29,7 +29,7 @@ mod log_writer;
 mod member;
 mod membership;
 mod narrator;
-
+mod newcomers;
 mod outcomes;
 mod peer_client;
 mod peer_service;

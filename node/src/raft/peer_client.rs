@@ -55,21 +55,21 @@ pub(super) struct Network {
 pub(super) struct PeerClient {
     network: Network,
     target: u64,
-    address: String,
+    node: Node,
 }
 
 impl RaftNetworkFactory<TypeConfig> for Network {
     type Network = PeerClient;
 
     async fn new_client(&mut self, target: u64, node: &Node) -> PeerClient {
-        PeerClient { network: self.clone(), target, address: node.grpc.clone() }
+        PeerClient { network: self.clone(), target, node: node.clone() }
     }
 }
 
 impl PeerClient {
     fn raft(&self, purpose: Purpose) -> Result<RaftPeer, BadAddress> {
         let Network { connections, cluster, member, .. } = &self.network;
-        connections.raft(&self.address, purpose, Introduction::new(cluster, *member, self.target))
+        connections.raft(&self.node, purpose, Introduction::new(cluster, *member, self.target))
     }
 
     /// Waits for the answer. Every failure is one of reaching the member, after which openraft pauses: an answer that
@@ -79,7 +79,7 @@ impl PeerClient {
         call: impl Future<Output = Result<Response<T>, Status>>,
     ) -> Result<T, Unreachable> {
         // openraft drops the call when its time is up.
-        let attempt = self.network.reach.attempt(self.target, &self.address);
+        let attempt = self.network.reach.attempt(self.target, &self.node.grpc);
         match call.await {
             Ok(answer) => {
                 attempt.succeeded();

@@ -9,8 +9,7 @@ use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::peers_server::Peers;
 
 use super::admission;
-use super::base::{Base, SeatError};
-use super::caller::Strangers;
+use super::base::{Base, Seat, SeatError};
 use super::change::{carry_out, change, transfer_time};
 use super::forward::{Refusal, status};
 use super::gather::Asker;
@@ -21,6 +20,12 @@ use super::{HeldSession, HeldTables, LastOutcomes, Leases, Membership, ProposeEr
 
 /// What a member hears that was taken out.
 const REMOVED: &str = "this member was taken out of its cluster: stop it, and move its data directory away before it joins another";
+
+fn members(seat: &Seat) -> Vec<waymark_proto::storage::v1::Node> {
+    let metrics = seat.metrics();
+    let nodes = metrics.membership_config.membership().nodes();
+    nodes.map(|(id, node)| convert::node_message(*id, node)).collect()
+}
 
 /// Sessions that one member may name at once: far more agents than any plan has.
 const SESSIONS_MAX: usize = 10_000;
@@ -50,6 +55,7 @@ impl Peers for PeerService {
                 .as_ref()
                 .and_then(|seat| seat.failure())
                 .map_or(String::new(), |error| error.to_string()),
+            members: seat.as_ref().map(|seat| members(seat)).unwrap_or_default(),
             cluster_id: seat.map(|seat| seat.cluster.clone()).unwrap_or_default(),
             applied: self.base.reader.view().applied.0,
             age_ms: Some(millis(self.base.reader.age())),
@@ -112,7 +118,7 @@ impl Peers for PeerService {
         &self,
         request: Request<wire::DismissRequest>,
     ) -> Result<Response<wire::DismissResponse>, Status> {
-        let (seat, caller) = addressed(&self.base, &request, Strangers::None)?;
+        let (seat, caller) = addressed(&self.base, &request)?;
         // Whoever else says so may be mistaken, or worse.
         if seat.metrics().current_leader != Some(caller.member) {
             return Err(Status::permission_denied("only the leader tells a member that it is out"));

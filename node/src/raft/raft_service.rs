@@ -9,7 +9,7 @@ use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::raft_server::Raft;
 
 use super::base::{Base, Seat, blocking};
-use super::caller::{Callee, Caller, Strangers, certify, identify, refuse_for_nobody};
+use super::caller::{Acquaintance, Callee, Caller, certify, identify, refuse_for_nobody};
 use super::convert;
 use super::peer_client::append_answer_message;
 use super::snapshot::SnapshotData;
@@ -32,27 +32,39 @@ impl RaftService {
 
     /// This member's consensus, if `request` is for it.
     fn seat<T>(&self, request: &Request<T>) -> Result<Arc<Seat>, Status> {
-        addressed(&self.base, request, Strangers::Newer).map(|(seat, _)| seat)
+        let (seat, caller, acquaintance) = met(&self.base, request)?;
+        if let Acquaintance::Newcomer(role) = acquaintance {
+            self.base.newcomers.judge(&self.base, &seat, caller.member, &role)?;
+        }
+        Ok(seat)
     }
 }
 
 /// The member's seat, if it has one, `request` is for whoever sits there, and a member sent it that is known.
 pub(super) fn addressed_seat<T>(base: &Base, request: &Request<T>) -> Result<Arc<Seat>, Status> {
-    addressed(base, request, Strangers::None).map(|(seat, _)| seat)
+    addressed(base, request).map(|(seat, _)| seat)
 }
 
-/// The same with the member that sent it, of which there may also be `strangers`.
-pub(super) fn addressed<T>(
-    base: &Base,
-    request: &Request<T>,
-    strangers: Strangers,
-) -> Result<(Arc<Seat>, Caller), Status> {
+/// The same with the member that sent it.
+pub(super) fn addressed<T>(base: &Base, request: &Request<T>) -> Result<(Arc<Seat>, Caller), Status> {
+    match met(base, request)? {
+        (seat, caller, Acquaintance::Known) => Ok((seat, caller)),
+        (_, _, Acquaintance::Newcomer(role)) => {
+            let text = format!("{role} is no member of this cluster");
+            base.refusals.tell(&text);
+            Err(Status::permission_denied(text))
+        }
+    }
+}
+
+/// The same with what is known of that member, which may be nothing.
+fn met<T>(base: &Base, request: &Request<T>) -> Result<(Arc<Seat>, Caller, Acquaintance), Status> {
     let identified = match base.seat() {
         Some(seat) => {
             let callee = Callee { cluster: &seat.cluster, member: seat.member };
             identify(request, &callee).and_then(|caller| {
-                certified(request, &caller, &seat, strangers)?;
-                Ok((seat, caller))
+                let acquaintance = certified(request, &caller, &seat)?;
+                Ok((seat, caller, acquaintance))
             })
         }
         None => Err(refuse_for_nobody(request)),
@@ -60,17 +72,12 @@ pub(super) fn addressed<T>(
     identified.inspect_err(|status| base.refusals.tell(status.message()))
 }
 
-fn certified<T>(
-    request: &Request<T>,
-    caller: &Caller,
-    seat: &Seat,
-    strangers: Strangers,
-) -> Result<(), Status> {
+fn certified<T>(request: &Request<T>, caller: &Caller, seat: &Seat) -> Result<Acquaintance, Status> {
     let metrics = seat.raft.metrics();
     let metrics = metrics.borrow();
     let nodes = metrics.membership_config.membership().nodes();
     let known: Vec<(u64, &str)> = nodes.map(|(id, node)| (*id, node.name.as_str())).collect();
-    certify(request, caller, &known, strangers)
+    certify(request, caller, &known)
 }
 
 fn missing(field: &'static str) -> Status {

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use tonic::Status;
 use tonic::transport::{Channel, Endpoint};
 use waymark_core::model::MemberUrl;
-use waymark_process::tls::{ConnectError, Connector, Credentials};
+use waymark_process::tls::{ConnectError, Connector, Credentials, is_closed};
 
 use super::pursuit::Trouble;
 use crate::failure::Failure;
@@ -89,6 +89,9 @@ pub(super) fn broken(status: &Status) -> Trouble {
         Some(error) => return Trouble::Unsent(error.to_string()),
         None => {}
     }
+    if is_lost(status) {
+        return Trouble::Unknown("the connection was closed before there was an answer".to_owned());
+    }
     let text = deepest(status);
     if text.contains("frame with invalid size")
         || text.contains("InvalidPreface")
@@ -97,6 +100,12 @@ pub(super) fn broken(status: &Status) -> Trouble {
         return no_grpc();
     }
     Trouble::Unknown(text)
+}
+
+/// Has the other side closed the connection?
+fn is_lost(error: &(dyn Error + 'static)) -> bool {
+    let is_it = error.downcast_ref::<std::io::Error>().is_some_and(is_closed);
+    is_it || error.source().is_some_and(is_lost)
 }
 
 /// Nothing that was said to it was understood.

@@ -140,7 +140,7 @@ impl Client {
                     Err(trouble) => pursuit.note(&member.url, trouble, asked.elapsed(), limit)?,
                 }
             }
-            pursuit.pause().await;
+            pursuit.pause().await?;
         }
     }
 }

@@ -71,7 +71,9 @@ impl Pursuit {
         if left.is_zero() || is_hopeless || (self.has_waited && left < ATTEMPT_MAX) {
             return None;
         }
-        Some(if self.members > 1 { left.min(ATTEMPT_MAX) } else { left })
+        // What must not be sent twice gets the time that it needs: to leave it unfinished is to leave its outcome open.
+        let is_shared = self.members > 1 && self.kind != Kind::Once;
+        Some(if is_shared { left.min(ATTEMPT_MAX) } else { left })
     }
 
     /// Keeps what was learnt from a try that took as long as `took` of `limit`; the failure, if there is no point in going
@@ -110,9 +112,14 @@ impl Pursuit {
         self.troubles.len() >= self.members && self.troubles.iter().all(|(_, _, is_distrust)| *is_distrust)
     }
 
-    /// Waits a moment before the next round.
-    pub(super) async fn pause(&self) {
+    /// Waits a moment before the next round; the failure, if there is no point in one. Changes of the cluster have a member
+    /// wait for a leader for longer than any election takes.
+    pub(super) async fn pause(&self) -> Result<(), Failure> {
+        if self.kind == Kind::Once && self.has_waited {
+            return Err(self.give_up());
+        }
         sleep_until(self.deadline.min(Instant::now() + PAUSE)).await;
+        Ok(())
     }
 
     /// What is known when there are no further tries.
@@ -184,6 +191,18 @@ mod tests {
                 .note("http://a", Trouble::Unsent("refused".into()), MOMENT, ATTEMPT_MAX)
                 .is_ok()
         );
+    }
+
+    /// CLU-9: one that has waited for a leader in vain speaks for a cluster that has none.
+    #[tokio::test]
+    async fn clu_9_a_change_of_the_cluster_waits_for_a_leader_once() {
+        let mut pursuit = pursuit(Kind::Once);
+        pursuit.note("http://a", Trouble::Unsent("refused".into()), MOMENT, ATTEMPT_MAX).unwrap();
+        assert!(pursuit.pause().await.is_ok() && pursuit.limit() > Some(Duration::from_secs(4)));
+        pursuit.note("http://b", Trouble::NotNow("no leader".into()), PATIENT, ATTEMPT_MAX).unwrap();
+        let failure = pursuit.pause().await.unwrap_err();
+        assert_eq!(failure.exit, Exit::Unreachable);
+        assert!(failure.message.contains("no leader"), "{}", failure.message);
     }
 
     #[test]

@@ -13,16 +13,19 @@ use rustls_pki_types::{CertificateDer, CertificateRevocationListDer, UnixTime};
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{CertificateRevocationList, FromDer, X509Certificate};
 
-use super::described::serial_of;
+use super::described::{Subject, described, serial_of};
 use super::file;
 use crate::chance;
 use crate::follow;
 use crate::identity::{Identity, Role, check_realm};
+use crate::tls::{Refusal, Verifier, believed_but_for_time};
 
 /// The authority's certificate and, below it, what it has revoked: the file that `tls_authority` names.
 pub const AUTHORITY: &str = "authority.pem";
 /// The authority's private key.
 pub const AUTHORITY_KEY: &str = "authority.key";
+/// What the authority has issued: a line each of serial number, identity and expiry in seconds since 1970.
+pub const ISSUED: &str = "issued.txt";
 
 /// How long an authority lasts.
 const AUTHORITY_LIFETIME: Duration = Duration::from_secs(3_650 * DAY_S);
@@ -104,8 +107,9 @@ impl Authority {
     /// # Errors
     /// There is one already, or it cannot be written.
     pub fn create(directory: &Path, trust_domain: &str) -> Result<Self, PkiError> {
-        check_realm(trust_domain).map_err(PkiError::Refused)?;
+        check_realm(trust_domain).map_err(|reason| PkiError::Refused(format!("--trust-domain {reason}")))?;
         std::fs::create_dir_all(directory).map_err(|error| PkiError::file(directory, error))?;
+        file::refuse_open_directory(directory)?;
         let key = key()?;
         // Two authorities of one trust domain, as there are in a rotation, are told apart by their names.
         let name = format!("Waymark authority of {trust_domain}, {:08x}", chance::draw() >> 32);
@@ -133,6 +137,8 @@ impl Authority {
         let text = follow::read(&path).map_err(|reason| fault(format!("{reason}; {none}")))?;
         let certificate = CertificateDer::from_pem_slice(&text)
             .map_err(|_| fault(format!("there is no certificate in it; {none}")))?;
+        file::refuse_open_directory(directory)?;
+        file::refuse_open_key(&key_path)?;
         let key = follow::read(&key_path).map_err(|reason| PkiError::file(&key_path, reason))?;
         let key = KeyPair::from_pem(&String::from_utf8_lossy(&key))
             .map_err(|error| PkiError::file(&key_path, error))?;
@@ -151,10 +157,14 @@ impl Authority {
         let mut params = params(lifetime, &identity.role.to_string());
         let expires = UnixTime::now().as_secs() + lifetime.as_secs();
         let (_, own) = X509Certificate::from_der(&self.certificate).map_err(refused)?;
-        if i64::try_from(expires).unwrap_or(i64::MAX) > own.validity().not_after.timestamp() {
-            let text =
-                "the identity would outlast its authority; choose a shorter --for, or make a new authority";
-            return Err(PkiError::Refused(text.to_owned()));
+        let last = u64::try_from(own.validity().not_after.timestamp()).unwrap_or_default();
+        if expires > last {
+            return Err(PkiError::Refused(format!(
+                "--for {}d: the identity would outlast its authority, which has {} days left; choose a shorter time, or make \
+                 a new authority",
+                lifetime.as_secs() / DAY_S,
+                last.saturating_sub(UnixTime::now().as_secs()) / DAY_S
+            )));
         }
         params.subject_alt_names = vec![uri(&identity.to_string())?];
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
@@ -165,23 +175,77 @@ impl Authority {
         let signed = params.signed_by(&key, &self.issuer).map_err(refused)?;
         let base = identity.role.to_string().replace('/', "-");
         let (certificate, key_path) = (into.join(format!("{base}.pem")), into.join(format!("{base}.key")));
-        if certificate.exists() {
-            return Err(PkiError::Exists(certificate));
+        if let Some(there) = [&certificate, &key_path].into_iter().find(|path| path.exists()) {
+            return Err(PkiError::Exists(there.clone()));
         }
+        let serial = serial_of(signed.der()).map_err(PkiError::Refused)?;
+        // First, so that nothing is ever out of which the authority does not know.
+        file::append(&self.directory.join(ISSUED), &format!("{serial} {identity} {expires}\n"))?;
         file::create(&key_path, key.serialize_pem().as_bytes(), file::PRIVATE)?;
         file::create(&certificate, signed.pem().as_bytes(), file::PUBLIC)
             .inspect_err(|_| drop(std::fs::remove_file(&key_path)))?;
-        let serial = serial_of(signed.der()).map_err(PkiError::Refused)?;
         Ok(Issued { identity, certificate, key: key_path, serial, expires })
+    }
+
+    /// Takes the certificate in `file` back. Returns its serial number, and how many are revoked in all.
+    ///
+    /// # Errors
+    /// This authority has not issued it; a file cannot be read or written.
+    pub fn revoke_file(&self, file: &Path) -> Result<(String, usize), PkiError> {
+        let fault = |reason: String| PkiError::file(file, reason);
+        let certificate = CertificateDer::from_pem_slice(&follow::read(file).map_err(fault)?);
+        let certificate = certificate.map_err(|_| fault("there is no certificate in it".to_owned()))?;
+        let described = described(&certificate).map_err(fault)?;
+        if matches!(described.subject, Subject::Authority(_)) {
+            let advice = "an authority is dropped by taking it out of every file that trusts it";
+            return Err(fault(format!("no identity is in it; {advice}")));
+        }
+        self.refuse_foreign(&certificate).map_err(|reason| {
+            fault(format!(
+                "this authority, {}, has not issued it, and cannot take it back: {reason}; its issuer is {}",
+                self.directory.join(AUTHORITY).display(),
+                described.issuer
+            ))
+        })?;
+        let revoked = self.add_revoked(serial_bytes(&described.serial).map_err(PkiError::Refused)?)?;
+        Ok((described.serial, revoked))
+    }
+
+    /// By its key, not by the record: that may be younger than the certificate.
+    fn refuse_foreign(&self, certificate: &CertificateDer<'static>) -> Result<(), Refusal> {
+        let own = pem_text(&self.certificate);
+        let verifier = Verifier::new(own.as_bytes(), &self.trust_domain).map_err(Refusal::Other)?;
+        believed_but_for_time(&verifier, std::slice::from_ref(certificate)).map(drop)
     }
 
     /// Takes the certificate with `serial` (hexadecimal) back: the list of what is revoked, which stands below the
     /// authority's certificate, is signed anew. Returns how many are on it; one that is on it already stays.
     ///
     /// # Errors
-    /// The number is none, or the file cannot be written.
+    /// The number is none, or not of a certificate that this authority has issued; a file cannot be read or written.
     pub fn revoke(&self, serial: &str) -> Result<usize, PkiError> {
-        let serial = serial_bytes(serial).map_err(PkiError::Refused)?;
+        let bytes = serial_bytes(serial).map_err(PkiError::Refused)?;
+        let record = self.directory.join(ISSUED);
+        let digits = data_encoding::HEXLOWER.encode(&bytes);
+        let text = match std::fs::read(&record) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(PkiError::file(&record, error));
+            }
+            read => read.unwrap_or_default(),
+        };
+        let is_issued =
+            String::from_utf8_lossy(&text).lines().any(|line| line.split(' ').next() == Some(&digits));
+        if !is_issued {
+            return Err(PkiError::Refused(format!(
+                "'{serial}' is not the serial number of an identity that this authority has issued: {} has them all, but for \
+                 those of versions before it was kept; name the certificate's file instead",
+                record.display()
+            )));
+        }
+        self.add_revoked(bytes)
+    }
+
+    fn add_revoked(&self, serial: Vec<u8>) -> Result<usize, PkiError> {
         let path = self.directory.join(AUTHORITY);
         let text = follow::read(&path).map_err(|reason| PkiError::file(&path, reason))?;
         let mut revoked = revoked_in(&text).map_err(|reason| PkiError::file(&path, reason))?;
@@ -254,7 +318,8 @@ pub(super) fn realm_of(certificate: &CertificateDer<'_>) -> Result<String, Strin
 }
 
 fn serial_bytes(text: &str) -> Result<Vec<u8>, String> {
-    let wrong = || format!("'{text}' is no serial number: write up to 40 hexadecimal digits");
+    let wrong =
+        || format!("'{text}' is neither a file nor a serial number: that has up to 40 hexadecimal digits");
     let digits: String = text.chars().filter(|character| *character != ':').collect();
     if digits.is_empty() || digits.len() > 40 || digits.len() % 2 == 1 || !digits.is_ascii() {
         return Err(wrong());

@@ -54,7 +54,8 @@ pub(super) fn serial_of(certificate: &CertificateDer<'_>) -> Result<String, Stri
     described(certificate).map(|described| described.serial)
 }
 
-fn described(certificate: &CertificateDer<'_>) -> Result<Described, String> {
+/// What a certificate says.
+pub(super) fn described(certificate: &CertificateDer<'_>) -> Result<Described, String> {
     let (_, parsed) = X509Certificate::from_der(certificate).map_err(|error| error.to_string())?;
     let subject = match (parsed.is_ca(), realm_of(certificate), Identity::of(certificate)) {
         (true, Ok(realm), _) => Subject::Authority(realm),

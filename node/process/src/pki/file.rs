@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use super::authority::PkiError;
@@ -22,6 +22,45 @@ pub(super) fn create(path: &Path, content: &[u8], mode: u32) -> Result<(), PkiEr
 /// Makes the file at `path`, or puts it in the place of the one before.
 pub(super) fn replace(path: &Path, content: &[u8], mode: u32) -> Result<(), PkiError> {
     put(path, content, mode, |from| std::fs::rename(from, path))
+}
+
+/// Adds `line` to the file at `path`, durably.
+pub(super) fn append(path: &Path, line: &str) -> Result<(), PkiError> {
+    let written = (|| {
+        let mut file = OpenOptions::new().append(true).create(true).mode(PUBLIC).open(path)?;
+        file.write_all(line.as_bytes())?;
+        file.sync_all()
+    })();
+    written.map_err(|error| PkiError::file(path, error))
+}
+
+fn mode(path: &Path) -> u32 {
+    // What cannot be looked at is told of when it is read.
+    std::fs::metadata(path).map_or(0, |metadata| metadata.permissions().mode() & 0o7777)
+}
+
+/// Whoever can write to an authority's directory can put another authority in its place.
+pub(super) fn refuse_open_directory(path: &Path) -> Result<(), PkiError> {
+    let mode = mode(path);
+    if mode & 0o002 == 0 {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(PkiError::Refused(format!(
+        "{path}: everybody on this machine can write to it (mode {mode:04o}), and so be the authority; chmod 755 {path}"
+    )))
+}
+
+/// Whoever can read an authority's key is the authority.
+pub(super) fn refuse_open_key(path: &Path) -> Result<(), PkiError> {
+    let mode = mode(path);
+    if mode & 0o007 == 0 {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(PkiError::Refused(format!(
+        "{path}: everybody on this machine can read it (mode {mode:04o}), and so be the authority; chmod 600 {path}"
+    )))
 }
 
 fn put(

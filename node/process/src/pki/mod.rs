@@ -7,5 +7,5 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-pub use authority::{AUTHORITY, AUTHORITY_KEY, Authority, Issued, LIFETIME, PkiError, lifetime};
+pub use authority::{AUTHORITY, AUTHORITY_KEY, Authority, ISSUED, Issued, LIFETIME, PkiError, lifetime};
 pub use described::{Described, Subject, describe};

@@ -45,7 +45,15 @@ pub enum ConnectError {
     /// Something else listens there.
     #[error("what listens there speaks no TLS, or no gRPC over it")]
     NoTls,
+    /// It speaks TLS, but not as members do.
+    #[error("what listens there speaks TLS otherwise than members do: is it a member's gRPC port?")]
+    OtherTls,
     /// It was there for a moment.
+    #[error(
+        "the other side closed the connection before it had accepted it: is it a member's gRPC port, with TLS on both sides?"
+    )]
+    Closed,
+    /// The network failed meanwhile.
     #[error("the connection ended before the member had accepted it: {0}")]
     Ended(String),
     /// It keeps its silence.
@@ -72,12 +80,20 @@ impl ConnectError {
 #[derive(Clone, Debug, Default)]
 pub struct Connector {
     credentials: Option<Arc<Credentials>>,
+    /// The name of the one member that is to be reached.
+    wanted: Option<Arc<str>>,
 }
 
 impl Connector {
     /// One that speaks TLS with `credentials`, whatever the URL says; in plain text if there are none.
     pub fn new(credentials: Option<Arc<Credentials>>) -> Self {
-        Self { credentials }
+        Self { credentials, wanted: None }
+    }
+
+    /// The same for the member called `name` alone: whoever else answers is refused (SEC-2). In plain text nobody proves a
+    /// name.
+    pub fn wanting(&self, name: &str) -> Self {
+        Self { credentials: self.credentials.clone(), wanted: Some(name.into()) }
     }
 
     /// Connects to the host and port of `uri`.
@@ -91,14 +107,19 @@ impl Connector {
         match self.credentials {
             None => Ok(Connection::Plain(stream)),
             Some(credentials) => {
-                let shaken = timeout(HANDSHAKE_TIMEOUT, shake(&credentials, stream)).await;
+                let shaken = shake(&credentials, stream, self.wanted.as_deref());
+                let shaken = timeout(HANDSHAKE_TIMEOUT, shaken).await;
                 shaken.map_err(|_| ConnectError::Late)?
             }
         }
     }
 }
 
-async fn shake(credentials: &Arc<Credentials>, stream: TcpStream) -> Result<Connection, ConnectError> {
+async fn shake(
+    credentials: &Arc<Credentials>,
+    stream: TcpStream,
+    wanted: Option<&str>,
+) -> Result<Connection, ConnectError> {
     // No host name is sent or compared; the type wants one.
     let nobody = ServerName::try_from("member.invalid").expect("it is a host name");
     let connector = tokio_rustls::TlsConnector::from(credentials.client());
@@ -106,26 +127,38 @@ async fn shake(credentials: &Arc<Credentials>, stream: TcpStream) -> Result<Conn
     let mut ahead = vec![0; FIRST_BYTES];
     let length = stream.read(&mut ahead).await.map_err(explain)?;
     if length == 0 {
-        return Err(ConnectError::Ended("it was closed".to_owned()));
+        return Err(ConnectError::Closed);
     }
     ahead.truncate(length);
     let untrusted = |refusal: Refusal| ConnectError::Untrusted(refusal.to_string());
-    let (_, place) =
+    let (identity, place) =
         credentials.watch(stream.get_ref().1.peer_certificates(), Side::Called).map_err(untrusted)?;
+    if let Some(name) = wanted.filter(|name| !identity.role.is_member(name)) {
+        let reason = format!("it is that of {}, and the member '{name}' was called", identity.role);
+        return Err(ConnectError::Untrusted(reason));
+    }
     Ok(Connection::Secure(Box::new(Secure::new(stream, ahead, place))))
 }
 
 /// What a failure within TLS means.
 fn explain(error: io::Error) -> ConnectError {
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-        Some(rustls::Error::AlertReceived(alert)) => match refusal(*alert) {
-            Some(reason) => ConnectError::Refused(reason),
-            None => ConnectError::Ended(error.to_string()),
-        },
-        Some(rustls::Error::InvalidCertificate(reason)) => ConnectError::Untrusted(in_words(reason)),
-        Some(rustls::Error::InvalidMessage(_) | rustls::Error::NoApplicationProtocol) => ConnectError::NoTls,
-        _ => ConnectError::Ended(error.to_string()),
+    use rustls::Error as Tls;
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Tls>()) {
+        Some(Tls::AlertReceived(alert)) => {
+            refusal(*alert).map_or(ConnectError::OtherTls, ConnectError::Refused)
+        }
+        Some(Tls::InvalidCertificate(reason)) => ConnectError::Untrusted(in_words(reason)),
+        Some(Tls::InvalidMessage(_) | Tls::NoApplicationProtocol) => ConnectError::NoTls,
+        Some(_) => ConnectError::OtherTls,
+        None if is_closed(&error) => ConnectError::Closed,
+        None => ConnectError::Ended(error.to_string()),
     }
+}
+
+/// Has the other side ended the connection, in whatever way?
+pub fn is_closed(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe)
 }
 
 /// What the member's alert says of the certificate that it was shown; TLS has no more words for it.

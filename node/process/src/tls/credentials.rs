@@ -292,7 +292,10 @@ impl Current {
 
 /// When the chain's first certificate expires, if it is believed at some moment: now, at its beginning or at its end. A
 /// revoked one is taken as well: only so does the news reach a process that runs.
-fn believed_but_for_time(verifier: &Verifier, chain: &[CertificateDer<'static>]) -> Result<u64, Refusal> {
+pub(crate) fn believed_but_for_time(
+    verifier: &Verifier,
+    chain: &[CertificateDer<'static>],
+) -> Result<u64, Refusal> {
     let unreadable = |error: String| Refusal::Other(error);
     let (_, parsed) = X509Certificate::from_der(&chain[0]).map_err(|error| unreadable(error.to_string()))?;
     let seconds = |time: x509_parser::time::ASN1Time| u64::try_from(time.timestamp()).unwrap_or_default();

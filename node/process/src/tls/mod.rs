@@ -11,7 +11,8 @@ mod verifier;
 mod watched;
 
 pub use acceptor::{AcceptError, HANDSHAKE_TIMEOUT, accept};
-pub use connector::{ConnectError, Connector};
+pub use connector::{ConnectError, Connector, is_closed};
+pub(crate) use credentials::believed_but_for_time;
 pub use credentials::{CredentialFiles, Credentials, CredentialsError};
 pub use pair::{Named, PairError, read as read_pair};
 pub use stream::Connection;

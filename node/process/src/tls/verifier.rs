@@ -67,8 +67,35 @@ impl From<webpki::Error> for Refusal {
             webpki::Error::CertRevoked => Self::Revoked,
             webpki::Error::UnknownIssuer => Self::UnknownAuthority,
             webpki::Error::RequiredEkuNotFoundContext(_) => Self::Purpose,
-            error => Self::Other(error.to_string()),
+            error => Self::Other(fault(&error).to_owned()),
         }
+    }
+}
+
+/// What is wrong with a certificate, in the words of those who have to mend it.
+fn fault(error: &webpki::Error) -> &'static str {
+    use webpki::Error as E;
+    match error {
+        E::CaUsedAsEndEntity => "it is an authority's own certificate, and no identity's",
+        E::EndEntityUsedAsCa => {
+            "a certificate behind it in its file is no authority's, and cannot have issued it"
+        }
+        E::InvalidSignatureForPublicKey => {
+            "its signature is not its authority's: it was changed, or the authority has another key by now"
+        }
+        E::MaximumPathDepthExceeded | E::PathLenConstraintViolated => {
+            "there are more authorities between it and the trusted one than that one allows"
+        }
+        E::NameConstraintViolation => "its authority may not issue this name",
+        E::UnsupportedCriticalExtension => {
+            "it must be read by a rule that is not known here (a critical extension)"
+        }
+        E::UnsupportedCertVersion => "it is of another version than X.509 v3",
+        E::UnsupportedSignatureAlgorithmContext(_)
+        | E::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => {
+            "it is signed in a way that is not known here; ECDSA on P-256 is, as are P-384, Ed25519 and RSA of 2,048 bits or more"
+        }
+        _ => "it is damaged, or of a kind that is not known here",
     }
 }
 
@@ -97,8 +124,11 @@ pub(super) fn in_words(error: &CertificateError) -> String {
         CertificateError::Revoked => Refusal::Revoked,
         CertificateError::UnknownIssuer => Refusal::UnknownAuthority,
         CertificateError::InvalidPurpose => Refusal::Purpose,
+        CertificateError::BadSignature => {
+            Refusal::Other(fault(&webpki::Error::InvalidSignatureForPublicKey).to_owned())
+        }
         CertificateError::Other(OtherError(refusal)) => return refusal.to_string(),
-        other => return other.to_string(),
+        _ => Refusal::Other(fault(&webpki::Error::BadDer).to_owned()),
     };
     refusal.to_string()
 }
@@ -122,7 +152,7 @@ impl Verifier {
     ///
     /// # Errors
     /// What is wrong with the bundle.
-    pub(super) fn new(bundle: &[u8], trust_domain: &str) -> Result<Self, String> {
+    pub(crate) fn new(bundle: &[u8], trust_domain: &str) -> Result<Self, String> {
         let anchor = |certificate: &CertificateDer<'_>| {
             anchor_from_trusted_cert(certificate).map(|anchor| anchor.to_owned())
         };
@@ -130,13 +160,13 @@ impl Verifier {
             .iter()
             .map(anchor)
             .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| format!("a certificate in it is damaged: {error}"))?;
+            .map_err(|error| format!("a certificate in it: {}", fault(&error)))?;
         let mut revocations = Vec::new();
         for list in CertificateRevocationListDer::pem_slice_iter(bundle) {
             let list = list.map_err(|error| reason(&error))?;
             let list = OwnedCertRevocationList::from_der(&list);
             revocations
-                .push(list.map_err(|error| format!("a list of revoked certificates in it: {error}"))?.into());
+                .push(list.map_err(|_| "a list of revoked certificates in it is damaged".to_owned())?.into());
         }
         let algorithms = aws_lc_rs::default_provider().signature_verification_algorithms;
         Ok(Self { anchors, revocations, trust_domain: trust_domain.to_owned(), algorithms })

@@ -57,7 +57,7 @@ async fn clu_9_a_change_that_fails_says_how() {
     let fixture = Fixture::furnished().await;
     for (error, code, words) in [
         (MembershipError::Refused("it has data".into()), Code::FailedPrecondition, "it has data"),
-        (MembershipError::Unreachable("no answer".into()), Code::Unavailable, "no answer"),
+        (MembershipError::Unreachable("no answer".into()), Code::FailedPrecondition, "no answer"),
         (MembershipError::OutcomeUnknown("add it again".into()), Code::DeadlineExceeded, "add it again"),
         (ProposeError::NoLeader.into(), Code::Unavailable, "no leader"),
         (ProposeError::OutcomeUnknown.into(), Code::DeadlineExceeded, "cluster status"),

@@ -78,6 +78,25 @@ async fn clu_1_what_cannot_be_added_is_refused_and_said_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn clu_4_a_broken_off_admission_is_completed_and_an_old_number_is_not_given_again() {
+    let (dir, members) = cluster(2).await;
+    let (early, late) = (Running::start("m3", dir.path()).await, Running::start("m4", dir.path()).await);
+    let id = members[0].reader.view().state.cluster.clone();
+    // As if the leader had been lost behind its `Join`.
+    early.membership.base.take_seat(&id, 3).await.unwrap();
+    assert_eq!(members[0].membership.add(&early.address, false).await.unwrap().id.0, 3);
+    assert_eq!(members[0].membership.add(&late.address, false).await.unwrap().id.0, 4);
+    members[0].membership.remove("m4").await.unwrap();
+    let back = late.stop().await.start().await;
+    let refused = members[0].membership.add(&back.address, false).await.unwrap_err();
+    assert!(
+        matches!(&refused, MembershipError::Refused(text) if text.contains("number 4, which is never given again")),
+        "{refused}"
+    );
+    assert_eq!(members[0].membership.status().await.members.len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn clu_8_writes_resume_soon_after_the_leaders_end_and_it_comes_back() {
     let (_dir, mut members) = cluster(3).await;
     members[1].set_region("before").await;
