@@ -158,7 +158,7 @@ impl Authority {
         let expires = UnixTime::now().as_secs() + lifetime.as_secs();
         let (_, own) = X509Certificate::from_der(&self.certificate).map_err(refused)?;
         let last = u64::try_from(own.validity().not_after.timestamp()).unwrap_or_default();
-        if expires > last {
+        if expires >= last {
             return Err(PkiError::Refused(format!(
                 "--for {}d: the identity would outlast its authority, which has {} days left; choose a shorter time, or make \
                  a new authority",
