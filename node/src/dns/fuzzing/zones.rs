@@ -89,6 +89,7 @@ fn named_profile(
                 subnets: Edit::Set(vec![format!("{}.0.0.0/8", 10 + nth), format!("2001:db8:{nth}::/48")]),
                 ..patch
             },
+            Routing::Weighted => EndpointPatch { weight: Edit::Set([7, 1_000, 1, 200][nth % 4]), ..patch },
             Routing::Performance => {
                 EndpointPatch { location: Edit::Set(if is_first { "eu" } else { "us" }.to_owned()), ..patch }
             }
@@ -123,6 +124,18 @@ fn flattened(state: &State, zone: &str, name: &str) -> State {
     let addresses = ["192.0.2.9", "192.0.2.8", "2001:db8::9"].map(|text| text.parse().expect(text)).to_vec();
     let name = Name::parse("a.example.net").expect("a name");
     carry_out(&state, Action::FlattenTargets { found: vec![FoundAddresses { endpoint, name, addresses }] })
+}
+
+/// As many targets as replies are prepared of, by their number or by their records' length, and one more.
+fn bounds(mut state: State, zone: &str, names: &mut Vec<String>) -> State {
+    let v4 = |count: u16| (1..=count).map(|nth| format!("192.0.2.{nth}")).collect::<Vec<_>>();
+    let v6 = |count: u16| (1..=count).map(|nth| format!("2001:db8::{nth}")).collect();
+    for (name, targets) in [("eight", v4(8)), ("nine", v4(9)), ("four6", v6(4)), ("five6", v6(5))] {
+        let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+        state = profile(&state, zone, name, Routing::Weighted, &targets);
+        names.push(format!("{name}.{zone}"));
+    }
+    state
 }
 
 /// Every method in zones with and without client subnets, with targets of both families, with endpoints that are drained
@@ -190,6 +203,7 @@ pub(in crate::dns) fn view() -> (View, Vec<String>) {
             state = profile(&state, zone_name, &name, routing, &both);
             names.push(format!("{name}.{zone_name}"));
         }
+        state = bounds(state, zone_name, &mut names);
         state = profile(&state, zone_name, "drained", Routing::Weighted, &v4);
         names.push(format!("drained.{zone_name}"));
     }
