@@ -82,10 +82,12 @@ impl Bound {
         tokio::spawn(stale::narrate(reader.clone(), shutdown.clone()));
         let answers = Answers::new(reader, settings, self.measurements);
         let places = Arc::new(Places::new(self.limits));
+        let clerks = self.sockets.iter().map(|sockets| sockets.datagrams.len()).sum();
         let mut listeners = JoinSet::new();
         for Sockets { datagrams, streams, .. } in self.sockets {
             for Listener { socket, counters } in datagrams {
-                let (clerk, shutdown) = (Clerk::new(answers.clone(), counters), shutdown.clone());
+                let clerk = Clerk::one_among(clerks, answers.clone(), counters);
+                let shutdown = shutdown.clone();
                 let (ended, end) = oneshot::channel::<()>();
                 let serve = move || {
                     udp::serve(&socket, clerk, &shutdown);

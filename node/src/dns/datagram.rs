@@ -50,8 +50,9 @@ pub(super) struct Clerk {
 }
 
 impl Clerk {
-    pub(super) fn new(answers: Answers, counters: Arc<Counters>) -> Self {
-        let (draws, replies) = (Draws::seeded(), Replies::new());
+    /// One of so many, one for each socket.
+    pub(super) fn one_among(clerks: usize, answers: Answers, counters: Arc<Counters>) -> Self {
+        let (draws, replies) = (Draws::seeded(), Replies::of_one_among(clerks));
         Self { answers, counters, draws, unnoted: 0, replies, written: Vec::new() }
     }
 
@@ -174,7 +175,8 @@ mod tests {
     #[test]
     fn dns_13_giving_up_is_servfail_and_never_an_earlier_reply() {
         let (_publisher, reader) = publication(View::default(), no_tables());
-        let mut clerk = Clerk::new(
+        let mut clerk = Clerk::one_among(
+            1,
             Answers::new(reader, AnswerSettings::default(), Measurements::default()),
             Arc::default(),
         );

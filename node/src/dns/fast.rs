@@ -79,7 +79,7 @@ pub(super) fn respond(
     reply.begin(asked, arrival.packet)?;
     let scope = match source {
         Source::Prepared(prepared) => {
-            let (records, answers) = prepared.drawn(arrival.draw);
+            let (records, answers) = prepared.drawn(arrival.draw)?;
             reply.put(records)?;
             reply.count(answers, prepared.authorities);
             prepared.takes_subnets.then_some(0)

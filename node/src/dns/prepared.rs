@@ -24,8 +24,10 @@ const RECORDS_MAX: usize = 16 * ENDPOINTS_MAX;
 /// How many replies are kept at first: a table of 256 KiB. It doubles when it is full, and is then empty: to carry over what
 /// is in it would take milliseconds.
 const FIRST_CAPACITY: usize = 896;
-/// How many are kept at most, by each listener: a table of 32 MiB.
+/// How many are kept at most by one listener: a table of 32 MiB.
 const LAST_CAPACITY: usize = FIRST_CAPACITY << 7;
+/// How many are kept at most by all listeners of a member, however many cores it has: tables of 256 MiB.
+const ALL_MAX: usize = 8 * LAST_CAPACITY;
 
 /// Where a reply stands, while no other edition comes.
 #[derive(Clone, Copy, Debug)]
@@ -65,10 +67,7 @@ impl Prepared {
     /// same for all, or large.
     fn new(view: &View, plan: &Plan, asked: &Asked) -> Option<Self> {
         let name = asked.name();
-        if name.len() > NAME_MAX || !matches!(asked.record_type(), RecordType::A | RecordType::AAAA) {
-            return None;
-        }
-        let settled = settled(view, plan, name, asked.record_type())?;
+        let settled = settled(view, plan, name, asked.record_type(), ENDPOINTS_MAX)?;
         let mut prepared = Self {
             profile: plan.profile.id,
             sum: settled.endpoints.iter().map(|(weight, _)| weight).sum(),
@@ -94,22 +93,24 @@ impl Prepared {
                 records.record(asked, target, settled.ttl)?;
                 answers += 1;
             }
-            *prepared.pieces.get_mut(nth)? = Piece { reaches, end: records.length() as u8, answers };
+            prepared.pieces[nth] = Piece { reaches, end: records.length() as u8, answers };
         }
         Some(prepared)
     }
 
-    /// The records that `draw`, the query's, falls on, and how many of them are answers.
-    pub(super) fn drawn(&self, draw: u64) -> (&[u8], u8) {
-        let place = settled_by(draw, self.profile, self.sum);
+    /// The records that `draw`, the query's, falls on, and how many of them are answers. The last piece reaches the sum of the
+    /// weights, so there are some.
+    pub(super) fn drawn(&self, draw: u64) -> Option<(&[u8], u8)> {
+        // Most names have one answer.
+        let place = if self.sum > 1 { settled_by(draw, self.profile, self.sum) } else { 0 };
         let mut start = 0;
         for piece in &self.pieces {
             if place < piece.reaches {
-                return (&self.records[start..usize::from(piece.end)], piece.answers);
+                return Some((self.records.get(start..usize::from(piece.end))?, piece.answers));
             }
             start = usize::from(piece.end);
         }
-        unreachable!("a place is below the sum of the weights, which the last piece reaches")
+        None
     }
 
     fn is_for(&self, asked: &Asked) -> bool {
@@ -122,22 +123,25 @@ impl Prepared {
 pub(super) struct Replies {
     table: HashTable<Prepared>,
     capacity: usize,
+    capacity_max: usize,
     edition: Edition,
 }
 
 impl Replies {
-    pub(super) fn new() -> Self {
-        Self::of(FIRST_CAPACITY)
+    /// Those of one of so many listeners.
+    pub(super) fn of_one_among(listeners: usize) -> Self {
+        Self::of(FIRST_CAPACITY, LAST_CAPACITY.min(ALL_MAX / listeners.max(1)))
     }
 
     /// None at all: each query is decided on.
     #[cfg(any(test, fuzzing))]
     pub(super) fn none() -> Self {
-        Self::of(0)
+        Self::of(0, 0)
     }
 
-    fn of(capacity: usize) -> Self {
-        Self { table: HashTable::with_capacity(capacity), capacity, edition: Edition::default() }
+    fn of(capacity: usize, capacity_max: usize) -> Self {
+        let table = HashTable::with_capacity(capacity);
+        Self { table, capacity, capacity_max, edition: Edition::default() }
     }
 
     /// Gets ready for a batch that is answered from `view`: forgets what no longer holds. Places from before say nothing.
@@ -146,14 +150,19 @@ impl Replies {
             self.edition = view.edition().clone();
             self.table.clear();
         }
-        if self.table.len() == self.capacity && self.capacity < LAST_CAPACITY {
+        if self.table.len() == self.capacity && 2 * self.capacity <= self.capacity_max {
             self.capacity *= 2;
+            // The old one goes first: a machine need not have room for both.
+            self.table = HashTable::new();
             self.table = HashTable::with_capacity(self.capacity);
         }
     }
 
     /// Where the reply to that query is, if it was prepared. Its memory is on the way when this returns.
     pub(super) fn find(&self, asked: &Asked) -> Option<Place> {
+        if !can_prepare(asked) {
+            return None;
+        }
         self.table.find_bucket_index(hash(asked), |prepared| prepared.is_for(asked)).map(Place)
     }
 
@@ -165,31 +174,33 @@ impl Replies {
         found: Found<'a>,
         asked: &Asked,
     ) -> Option<Source<'a>> {
-        let place = match found {
-            Found::Reply(place) => Some(place),
-            Found::Plan(plan) => self.prepare(view, plan, asked),
+        let (place, plan) = match found {
+            Found::Reply(place) => (Some(place), None),
+            Found::Plan(plan) => (self.prepare(view, plan, asked), Some(plan)),
         };
-        let prepared = place.and_then(|place| self.table.get_bucket(place.0)).map(Source::Prepared);
-        match found {
-            Found::Reply(_) => prepared,
-            Found::Plan(plan) => prepared.or(Some(Source::Plan(plan))),
-        }
+        let prepared = place.and_then(|place| self.table.get_bucket(place.0));
+        prepared.map(Source::Prepared).or(plan.map(Source::Plan))
     }
 
     /// Prepares the reply to a query that was not found, for the name of `plan`; `None` if there is none that can be.
     fn prepare(&mut self, view: &View, plan: &Plan, asked: &Asked) -> Option<Place> {
+        if self.table.len() == self.capacity || !can_prepare(asked) {
+            return None;
+        }
+        let prepared = Prepared::new(view, plan, asked)?;
         // Another query of the same batch may have been first.
         if let Some(place) = self.find(asked) {
             return Some(place);
         }
-        if self.table.len() == self.capacity {
-            return None;
-        }
-        let prepared = Prepared::new(view, plan, asked)?;
         // There is room, so nothing moves, and nobody needs to know the others' hashes.
         let entry = self.table.insert_unique(hash(asked), prepared, |_| unreachable!("there is room"));
         Some(Place(entry.bucket_index()))
     }
+}
+
+/// May the reply to that be kept? Others are not looked for.
+fn can_prepare(asked: &Asked) -> bool {
+    asked.name().len() <= NAME_MAX && matches!(asked.record_type(), RecordType::A | RecordType::AAAA)
 }
 
 fn hash(asked: &Asked) -> u64 {

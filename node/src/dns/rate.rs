@@ -88,11 +88,6 @@ pub(super) struct Limiter {
 impl Limiter {
     /// The limiter that `limit` asks for, if it asks for one. Loopback is never limited.
     pub(super) fn new(limit: &RateLimit) -> Option<Self> {
-        let loopback = ["127.0.0.0/8", "::1/128"].map(|network| network.parse().expect("they are networks"));
-        Self::with_exempt(limit, limit.exempt.iter().copied().chain(loopback).collect())
-    }
-
-    fn with_exempt(limit: &RateLimit, exempt: Vec<IpNet>) -> Option<Self> {
         let per_second = u64::from(limit.per_second);
         // Rounded up: rather a reply less than one more.
         let ticks_per_reply = (per_second > 0).then(|| TICKS_PER_SECOND.div_ceil(per_second))?;
@@ -102,14 +97,14 @@ impl Limiter {
             started: Instant::now(),
             ticks_per_reply,
             slip: limit.slip.into(),
-            exempt,
+            exempt: limit.exempt.clone(),
         })
     }
 
     /// May a reply of `kind` go to `source` at `now`?
     pub(super) fn rule(&self, source: IpAddr, kind: Kind, now: Instant) -> Ruling {
         let source = source.to_canonical();
-        if self.exempt.iter().any(|network| network.contains(&source)) {
+        if source.is_loopback() || self.exempt.iter().any(|network| network.contains(&source)) {
             return Ruling::Send;
         }
         let hash = self.hash(source, kind);
@@ -211,7 +206,7 @@ mod tests {
     use super::*;
 
     fn limiter(per_second: u32, slip: u8) -> Limiter {
-        Limiter::with_exempt(&RateLimit { per_second, slip, exempt: Vec::new() }, Vec::new()).unwrap()
+        Limiter::new(&RateLimit { per_second, slip, exempt: Vec::new() }).unwrap()
     }
 
     fn address(text: &str) -> IpAddr {

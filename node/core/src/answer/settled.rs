@@ -20,53 +20,64 @@ pub struct Settled<'a> {
     pub takes_subnets: bool,
 }
 
-/// What the name with the lower-cased wire form `name`, whose plan in `view` is `plan`, answers everybody with:
-/// [`super::decide_directly()`] does so, too. `None` where that is not simple, or not the same for all.
+/// What the name with the lower-cased wire form `name`, whose plan in `view` is `plan`, answers everybody with, by one of at most
+/// `most` endpoints: [`super::decide_directly()`] does so, too. `None` where that is not simple, or not the same for all; that is
+/// found out without an allocation, for it may be asked at each query.
 ///
 /// | method | pool | settled |
 /// |---|---|---|
-/// | any | empty | that there is nothing |
+/// | any | no endpoint can ever answer the type | that there is nothing |
+/// | `priority`, `weighted` | empty | that there is nothing |
 /// | `priority` | an endpoint that is not nested, in front | it |
-/// | `weighted` | endpoints, none of them nested | all of them |
+/// | `weighted` | at most `most` endpoints, none of them nested | all of them |
 /// | others | | no |
 pub fn settled<'a>(
     view: &'a View,
     plan: &'a Plan,
     name: &[u8],
     record_type: RecordType,
+    most: usize,
 ) -> Option<Settled<'a>> {
     if !is_simple(record_type) {
         return None;
     }
-    let takes_subnets = view.zone(&plan.profile.zone).is_some_and(|zone| zone.ecs);
-    let pool = Pool::of(plan, &view.statuses, record_type, Passed::default());
-    if pool.kind() == PoolKind::Empty {
+    let takes_subnets = || view.zone(&plan.profile.zone).is_some_and(|zone| zone.ecs);
+    let is_nothing = || {
         let (zone, ttl) = nothing(view, name, plan)?;
-        return Some(Settled { endpoints: Vec::new(), authority: Some(zone), ttl, takes_subnets });
+        Some(Settled { endpoints: Vec::new(), authority: Some(zone), ttl, takes_subnets: takes_subnets() })
+    };
+    if !plan.serves().fits(record_type) {
+        return is_nothing();
     }
-    let members = pool.members().map(|(_, planned)| planned);
-    let endpoints: Vec<(u32, &PlannedEndpoint)> = match plan.profile.routing {
-        Routing::Priority => members
-            .min_by_key(|planned| planned.endpoint.priority)
-            .map(|only| (1, only))
-            .into_iter()
-            .collect(),
-        Routing::Weighted => members.map(|planned| (planned.endpoint.effective_weight(), planned)).collect(),
+    let is_drawn = match plan.profile.routing {
+        Routing::Priority => false,
+        Routing::Weighted => true,
         Routing::Performance | Routing::Geographic | Routing::Multivalue | Routing::Subnet => return None,
     };
-    let is_simple = |planned: &PlannedEndpoint| match planned.answers(record_type).next() {
-        // Of a nested one; or a chain that goes on in our own zones.
-        None => false,
-        Some(Target::Name(target)) => !view.is_ours(target),
-        Some(_) => true,
+    let pool = Pool::of(plan, &view.statuses, record_type, Passed::default());
+    if pool.kind() == PoolKind::Empty {
+        return is_nothing();
+    }
+    let members = || pool.members().map(|(_, planned)| planned);
+    let settled = |endpoints| {
+        let ttl = plan.profile.effective_ttl();
+        Settled { endpoints, authority: None, ttl, takes_subnets: takes_subnets() }
     };
-    let are_simple = endpoints.iter().all(|(_, planned)| planned.child.is_none() && is_simple(planned));
-    are_simple.then(|| Settled {
-        endpoints,
-        authority: None,
-        ttl: plan.profile.effective_ttl(),
-        takes_subnets,
-    })
+    let is_alone = |planned: &PlannedEndpoint| answers_alone(view, planned, record_type);
+    if is_drawn {
+        let fits = members().count() <= most && members().all(is_alone);
+        let weights = || members().map(|planned| (planned.endpoint.effective_weight(), planned)).collect();
+        fits.then(|| settled(weights()))
+    } else {
+        let only = members().min_by_key(|planned| planned.endpoint.priority).filter(|only| is_alone(only));
+        only.map(|only| settled(vec![(1, only)]))
+    }
+}
+
+/// Does that endpoint answer by its own targets, and no chain that goes on in our zones?
+fn answers_alone(view: &View, planned: &PlannedEndpoint, record_type: RecordType) -> bool {
+    let goes_on = |target: &Target| matches!(target, Target::Name(name) if view.is_ours(name));
+    planned.child.is_none() && planned.answers(record_type).next().is_some_and(|target| !goes_on(target))
 }
 
 /// Where `draw`, a query's, falls among weights of that sum: the endpoint answers whose weight it is within when those in

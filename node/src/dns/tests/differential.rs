@@ -153,7 +153,7 @@ fn compare(view: &View, names: &[String], seed: u64, queries: usize) -> BTreeMap
     let (mut complete, mut quick) = (Vec::new(), [0xee; 1_232]);
     // One for all, as in a listener: nothing of an earlier query may show.
     let mut deciding = Alone::new(Replies::none());
-    let mut preparing = Alone::new(Replies::new());
+    let mut preparing = Alone::new(Replies::of_one_among(1));
     let mut answered = BTreeMap::new();
     for nth in 0..queries {
         let source = asker.source();

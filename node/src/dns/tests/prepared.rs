@@ -59,7 +59,7 @@ fn dns_23_what_was_prepared_is_never_told_too_late() {
         std::env::var("WAYMARK_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(chance::draw);
     let mut draws = Draws::from_seed(seed);
     let (mut view, names) = view();
-    let (settings, mut fast) = (AnswerSettings::default(), Alone::new(Replies::new()));
+    let (settings, mut fast) = (AnswerSettings::default(), Alone::new(Replies::of_one_among(1)));
     let (mut complete, mut quick, mut answered, mut editions) = (Vec::new(), [0; 1_232], 0, 0);
     for step in 0..STEPS {
         let before = view.edition().clone();

@@ -55,7 +55,8 @@ proptest! {
             let name = profile.full_name.as_wire();
             let plan = view.plan(name).expect("each profile has a plan");
             for record_type in [RecordType::A, RecordType::AAAA, query.record_type] {
-                let Some(settled) = settled(&view, plan, name, record_type) else { continue };
+                let Some(settled) = settled(&view, plan, name, record_type, 3) else { continue };
+                prop_assert!(settled.endpoints.len() <= 3);
                 let direct = decide_directly(&view, plan, name, record_type, query.source, query.subnet, draw);
                 let direct = direct.expect("it is simple");
                 let targets = drawn(&settled, profile.id, record_type, draw);
