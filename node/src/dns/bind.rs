@@ -5,7 +5,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use nix::sys::socket::setsockopt;
-use nix::sys::socket::sockopt::{Ipv4PacketInfo, Ipv6RecvPacketInfo};
+use nix::sys::socket::sockopt::{Ipv4PacketInfo, Ipv6RecvPacketInfo, UdpGroSegment};
 use rustix::net::sockopt;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
@@ -135,6 +135,7 @@ fn bind_datagrams(address: SocketAddr) -> io::Result<Vec<UdpSocket>> {
             socket.set_reuse_port(true)?;
             ask_for_room(&socket);
             forgo_path_discovery(&socket, address);
+            take_in_pieces(&socket);
             if address.ip().is_unspecified() {
                 tell_addresses(&socket, address)?;
             }
@@ -171,12 +172,37 @@ fn tell_addresses(socket: &Socket, address: SocketAddr) -> io::Result<()> {
     Ok(())
 }
 
-/// Our replies fit any path, so a forged "too big" must not make the system cut them (RFC 9715). A system without the
-/// option sends as it always did.
+/// Queries of one client that come in a row may come as one piece. A system without the option has them come one by one.
+fn take_in_pieces(socket: &Socket) {
+    let _ = setsockopt(socket, UdpGroSegment, &true);
+}
+
+/// Our replies fit any path, so a forged "too big" must not make the system cut them, and nobody is to cut them on the way (RFC
+/// 9715 §3.1). Over IPv4 that is what PROBE does, by the flag DF; over IPv6 nobody may anyway. A system without the option sends
+/// as it always did.
 fn forgo_path_discovery(socket: &Socket, address: SocketAddr) {
     let _ = if address.is_ipv4() {
-        sockopt::set_ip_mtu_discover(socket, sockopt::Ipv4PathMtuDiscovery::OMIT)
+        sockopt::set_ip_mtu_discover(socket, sockopt::Ipv4PathMtuDiscovery::PROBE)
     } else {
         sockopt::set_ipv6_mtu_discover(socket, sockopt::Ipv6PathMtuDiscovery::OMIT)
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::socket::getsockopt;
+
+    use super::*;
+
+    /// DNS-8, RFC 9715: no reply is to be cut on its way, and no forged word about the way counts. Queries come by the piece.
+    #[test]
+    fn dns_8_replies_over_ipv4_forbid_to_be_fragmented() {
+        let address = "127.0.0.1:0".parse().expect("an address");
+        let sockets = bind_datagrams(address).expect("loopback can be bound");
+        for socket in sockets {
+            let discovery = sockopt::ip_mtu_discover(&socket).expect("the option can be read");
+            assert_eq!(discovery, sockopt::Ipv4PathMtuDiscovery::PROBE);
+            assert_eq!(getsockopt(&socket, UdpGroSegment), Ok(true));
+        }
+    }
 }

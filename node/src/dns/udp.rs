@@ -72,18 +72,20 @@ impl<'s, A: Address> Window<'s, A> {
         self.drain();
     }
 
-    /// Answers the batch, all of it from the view of the moment after it came (DNS-23).
+    /// Answers what was taken in, all of it from the view of the moment after it came (DNS-23).
     fn answer(&mut self) {
         let moment = Moment::now(&self.clerk.answers);
         let clerk = &mut self.clerk;
         let view = self.reader.peek();
-        clerk.replies.follow(&view);
-        let found = self.ahead.look(&view, &clerk.replies, self.batch.queries());
-        self.batch.answer(|place, packet, source, room| {
-            clerk.answer(&view, found.get(place), packet, source, &moment, room)
-        });
-        let failures = self.batch.send(self.socket);
-        (0..failures).for_each(|_| count_alone(&self.clerk.counters.failures));
+        while self.batch.turn() {
+            clerk.replies.follow(&view);
+            let found = self.ahead.look(&view, &clerk.replies, self.batch.queries());
+            self.batch.answer(|place, packet, source, room| {
+                clerk.answer(&view, found.get(place), packet, source, &moment, room)
+            });
+            let failures = self.batch.send(self.socket);
+            (0..failures).for_each(|_| count_alone(&clerk.counters.failures));
+        }
     }
 
     /// Answers what the socket holds, and lets nothing further in: a socket that is connected to itself takes packets

@@ -1,7 +1,10 @@
 //! Over datagrams: DNS-13, DNS-22, DNS-23.
 
-use std::net::{SocketAddr, UdpSocket as BlockingSocket};
+use std::io::IoSlice;
+use std::net::{IpAddr, SocketAddr, UdpSocket as BlockingSocket};
+use std::os::fd::AsRawFd;
 
+use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -99,6 +102,58 @@ async fn dns_8_a_batch_of_several_clients_and_sizes_arrives_whole() {
     let counts = door.statistics.counts();
     assert_eq!((counts.queries, counts.replies[5], counts.failures), (120, 120, 0));
     door.shut().await;
+}
+
+/// Queries of one size in one piece, but for the last, which is shorter: the system cuts it, or hands it over as it is.
+fn send_in_one_piece(client: &UdpSocket, packets: &[Vec<u8>]) {
+    let size = packets[0].len() as u16;
+    let slices: Vec<IoSlice<'_>> = packets.iter().map(|packet| IoSlice::new(packet)).collect();
+    let segments = [ControlMessage::UdpGsoSegments(&size)];
+    let sent = sendmsg::<()>(client.as_raw_fd(), &slices, &segments, MsgFlags::empty(), None);
+    assert_eq!(sent, Ok(packets.iter().map(Vec::len).sum()));
+}
+
+/// DNS-13: queries that come in one piece, more than are answered at a time, are answered one by one, each to whom it is from,
+/// and so are those that come alone between them, again and again.
+#[tokio::test]
+async fn dns_13_queries_that_come_in_one_piece_are_answered_one_by_one() {
+    const IN_ONE_PIECE: u16 = 50;
+    for (listen, asked) in [("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("0.0.0.0", "127.0.0.1")] {
+        let bound =
+            bind(&[(listen.parse::<IpAddr>().expect("an address"), 0).into()]).expect("it can be bound");
+        let address = (asked.parse::<IpAddr>().expect("an address"), bound.addresses()[0].port()).into();
+        let mut clients = Vec::new();
+        for _ in 0..3 {
+            clients.push(client(address).await);
+        }
+        let door = Door::serve(bound, CancellationToken::new());
+        for round in 0..4_u16 {
+            for (nth, client) in (0_u16..).zip(&clients) {
+                let first = round * 1_000 + nth * 100;
+                let mut packets: Vec<_> = (first..first + IN_ONE_PIECE).map(numbered).collect();
+                let mut last = query("app.test");
+                last[..2].copy_from_slice(&(first + IN_ONE_PIECE).to_be_bytes());
+                packets.push(last);
+                send_in_one_piece(client, &packets);
+                client.send(&numbered(first + IN_ONE_PIECE + 1)).await.expect("it can be sent");
+            }
+            for (nth, client) in (0_u16..).zip(&clients) {
+                let first = round * 1_000 + nth * 100;
+                let mut seen = std::collections::BTreeSet::new();
+                for _ in 0..IN_ONE_PIECE + 2 {
+                    let reply = receive(client).await;
+                    let is_short = reply.id == first + IN_ONE_PIECE;
+                    let length = if is_short { query("app.test").len() } else { numbered(0).len() };
+                    assert_eq!((reply.rcode, reply.bytes.len()), (REFUSED, length), "{listen}");
+                    seen.insert(reply.id);
+                }
+                assert!(seen.into_iter().eq(first..first + IN_ONE_PIECE + 2), "{listen}, round {round}");
+            }
+        }
+        let counts = door.statistics.counts();
+        assert_eq!((counts.queries, counts.failures), (4 * 3 * u64::from(IN_ONE_PIECE + 2), 0), "{listen}");
+        door.shut().await;
+    }
 }
 
 /// DNS-13: more and larger replies to one client than one piece can hold.
