@@ -1,20 +1,15 @@
 //! From the deciding outcome at an agent to the changed answer on all members (PERF-3).
 //!
-//! The bench is the agent: it speaks the agents' protocol itself, so that it knows the moment at which an outcome leaves.
-//! No failure is tolerated, so that each outcome decides; it alternates between failure and success.
+//! The bench is the agent. No failure is tolerated, so that each outcome decides; it alternates between failure and success.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use harness::{Caller, Cluster, pki};
-use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
-use waymark_proto::admin::v1::{Outcome, OutcomeClass};
-use waymark_proto::agent::v1::agent_message::Kind;
-use waymark_proto::agent::v1::mesh_client::MeshClient;
-use waymark_proto::agent::v1::{AgentMessage, Hello, ProbeOutcome, Report, member_message};
+use harness::{Caller, Cluster};
+use waymark_proto::admin::v1::OutcomeClass;
 
 use crate::quantiles::Durations;
+use crate::reporter::Reporter;
 use crate::row;
 
 pub(crate) fn measure(changes: u32) {
@@ -28,8 +23,7 @@ pub(crate) fn measure(changes: u32) {
     cli.ok("endpoint add web e1 --target 192.0.2.1");
     cli.ok("endpoint add web e2 --target 192.0.2.2 --always-serve on --wait all");
     let dns: Vec<SocketAddr> = cluster.members.iter().map(|member| member.dns).collect();
-    let identity = pki::identity(cluster.directory(), "agent", Some("r1"), "bench");
-    let caller = Caller::new(&cluster.members[1].url(), pki::open(identity));
+    let caller = Reporter::caller(&cluster, 1, "r1");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
     let (durations, missed) = runtime.block_on(change(caller, dns, changes));
     assert_eq!(missed, 0, "changes were not seen on all members");
@@ -41,41 +35,14 @@ pub(crate) fn measure(changes: u32) {
 }
 
 async fn change(caller: Caller, dns: Vec<SocketAddr>, changes: u32) -> (Durations, u32) {
-    let (sender, receiver) = mpsc::channel(16);
-    let send = |kind| sender.try_send(AgentMessage { kind: Some(kind) }).expect("the stream takes messages");
-    let hello = Hello {
-        agent: "bench".into(),
-        region: "r1".into(),
-        run: 1,
-        version: "bench".into(),
-        ..Hello::default()
-    };
-    send(Kind::Hello(hello));
-    let mut mesh = MeshClient::new(caller.connect().await.expect("the member takes connections"));
-    let mut stream =
-        mesh.session(ReceiverStream::new(receiver)).await.expect("the session opens").into_inner();
-    let check = loop {
-        let message = stream.message().await.expect("the stream goes on").expect("an assignment comes");
-        if let Some(member_message::Kind::Assignment(assignment)) = message.kind {
-            break assignment.checks.into_iter().next().expect("one endpoint is probed");
-        }
-    };
+    let mut reporter = Reporter::open(caller, "r1").await;
     let (mut durations, mut missed) = (Durations::new(), 0);
     for number in 0..changes {
         let is_failure = number % 2 == 0;
         let class = if is_failure { OutcomeClass::Refused } else { OutcomeClass::Ok };
-        let outcome = Outcome { class: class.into(), status: None };
-        let sequence = u64::from(number) + 1;
-        let outcome = ProbeOutcome {
-            endpoint: check.endpoint,
-            check_revision: check.revision,
-            sequence,
-            outcome: Some(outcome),
-            ..ProbeOutcome::default()
-        };
         let wanted = if is_failure { "192.0.2.2" } else { "192.0.2.1" };
         let started = Instant::now();
-        send(Kind::Report(Report { outcomes: vec![outcome] }));
+        reporter.send(class).await;
         match last_seen(&dns, wanted, started).await {
             Some(duration) => durations.add(duration),
             None => missed += 1,

@@ -5,13 +5,19 @@
 #![expect(clippy::print_stdout, reason = "this program prints a table for people")]
 
 mod answers;
+mod bulk;
+mod burst;
 mod change;
 mod cpu;
 mod dns;
 mod echo;
+mod etcd;
+mod flapping;
+mod large;
 mod probes;
 mod quantiles;
 mod recovery;
+mod reporter;
 mod scale;
 mod writes;
 
@@ -36,9 +42,8 @@ struct Arguments {
     /// What the limit on replies costs, within a network namespace made for it
     #[arg(long, hide = true)]
     limit_within: bool,
-    /// Names of each kind that DNS is measured with
-    #[arg(long, default_value_t = 1_000)]
-    names: u32,
+    #[command(flatten)]
+    dns: dns::Plan,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -49,12 +54,18 @@ enum Part {
     Answers,
     /// CPU time of an HTTP probe
     Probes,
-    /// Latency and throughput of durable writes
+    /// Latency and throughput of durable writes, beside etcd
     Writes,
     /// How long there are no writes after a crash
     Recovery,
     /// A changed status among few profiles and among many
     Scale,
+    /// Ten thousand endpoints that go down at once
+    Burst,
+    /// What stays on disk of endpoints that go up and down for an hour
+    Flapping,
+    /// Memory and restart with 100,000 profiles
+    Large,
     /// A DNS answer beside gdnsd, Knot and a batched echo; not measured unless it is asked for
     Dns,
 }
@@ -91,9 +102,17 @@ fn main() {
     if wanted(Part::Scale) {
         scale::measure(2_000 * scale);
     }
+    if wanted(Part::Burst) {
+        burst::measure(1_000 * scale);
+    }
+    if wanted(Part::Flapping) {
+        flapping::measure(36 * scale);
+    }
+    if wanted(Part::Large) {
+        large::measure(10_000 * scale);
+    }
     if arguments.only.contains(&Part::Dns) {
-        dns::measure(arguments.names, arguments.quick);
-        dns::measure_limit(arguments.quick);
+        dns::measure(&arguments.dns, arguments.quick);
     }
 }
 

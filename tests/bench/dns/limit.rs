@@ -9,7 +9,7 @@ use harness::{Cluster, Member, ports};
 
 use super::asker::Shape;
 use super::names::{self, Kind};
-use super::{ASKER_CORE, SERVER_CORE, Subject, measure_kind, pin_self};
+use super::{ASKER_CORE, SERVER_CORE, Subject, is_answer, measure_kind, pin_self};
 use crate::row;
 
 /// The member's address in the namespace, and the networks of its clients: 128 of them stay far below the limit.
@@ -21,7 +21,7 @@ fn of_many_networks(client: usize) -> Ipv4Addr {
 }
 
 /// Measures in a namespace, where the system lets us make one.
-pub(crate) fn measure(quick: bool) {
+pub(super) fn measure(quick: bool) {
     let program = std::env::current_exe().expect("the system knows this executable");
     let script =
         format!("ip link set lo up && ip route add local {NETWORKS} dev lo && exec \"$0\" --limit-within $1");
@@ -47,10 +47,11 @@ pub(crate) fn measure_within(quick: bool) {
         let listen = address.to_string();
         member.flags = ["--dns-listen", &listen, "--dns-rate-limit", limit].map(str::to_owned).to_vec();
         let cluster = Cluster::found(directory, vec![member]);
-        names::create(&cluster, 1_000);
+        names::create(&cluster, 1_000, &[Kind::Static]);
         let pid = cluster.members[0].pid();
         let kinds = vec![Kind::Static];
-        (cluster, Subject { name: format!("Waymark {name}"), pid, address, kinds, clients: of_many_networks })
+        let name = format!("Waymark {name}");
+        (cluster, Subject { name, pid, address, kinds, clients: of_many_networks, is_reply: is_answer })
     });
     pin_self(ASKER_CORE);
     // They serve until their clusters go.

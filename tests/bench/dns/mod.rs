@@ -18,7 +18,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use self::asker::{Load, Shape};
 use self::names::{Kind, packets};
 pub(crate) use floor::serve as serve_floor;
-pub(crate) use limit::{measure as measure_limit, measure_within as measure_limit_within};
+pub(crate) use limit::measure_within as measure_limit_within;
 
 use crate::row;
 
@@ -29,6 +29,30 @@ const ASKER_CORE: usize = 1;
 /// Rounds in which all of them take turns; the median counts.
 const ROUNDS: usize = 5;
 
+/// What of DNS is measured beside other name servers.
+#[derive(clap::Args)]
+pub(crate) struct Plan {
+    /// Names of each kind that DNS is measured with
+    #[arg(long, default_value_t = 1_000)]
+    names: u32,
+    /// Measure only names of this kind; may be given several times, as the next may
+    #[arg(long, value_enum)]
+    kind: Vec<Kind>,
+    /// Measure only queries that come so
+    #[arg(long, value_enum)]
+    shape: Vec<Shape>,
+}
+
+impl Plan {
+    fn kinds(&self) -> Vec<Kind> {
+        Kind::ALL.into_iter().filter(|kind| self.kind.is_empty() || self.kind.contains(kind)).collect()
+    }
+
+    fn shapes(&self) -> impl Iterator<Item = Shape> {
+        Shape::ALL.into_iter().filter(|shape| self.shape.is_empty() || self.shape.contains(shape))
+    }
+}
+
 /// Somebody who answers.
 struct Subject {
     name: String,
@@ -38,15 +62,24 @@ struct Subject {
     kinds: Vec<Kind>,
     /// The address from which its clients ask, each by its number.
     clients: fn(usize) -> Ipv4Addr,
+    /// Is that what it should say?
+    is_reply: fn(&[u8]) -> bool,
+}
+
+/// A reply that says something, or that there is nothing.
+fn is_answer(reply: &[u8]) -> bool {
+    let [_, _, flags, code, _, _, _, answers, _, authorities, ..] = *reply else { return false };
+    flags & 0x84 == 0x84 && code & 0xf == 0 && answers + authorities == 1
 }
 
 fn on_loopback(_client: usize) -> Ipv4Addr {
     Ipv4Addr::LOCALHOST
 }
 
-/// Measures with `names` names of each kind.
-pub(crate) fn measure(names: u32, quick: bool) {
+/// Measures as `plan` says.
+pub(crate) fn measure(plan: &Plan, quick: bool) {
     let time = Duration::from_millis(if quick { 200 } else { 1_500 });
+    let (names, kinds) = (plan.names, plan.kinds());
     // Whoever is started has one core from the beginning, and so as many threads as that is good for.
     pin_self(SERVER_CORE);
     let (floor, floor_address) = start_floor();
@@ -54,25 +87,30 @@ pub(crate) fn measure(names: u32, quick: bool) {
         name: "bare batched echo (floor)".to_owned(),
         pid: floor.0.id(),
         address: floor_address,
-        kinds: Kind::ALL.to_vec(),
+        kinds: kinds.clone(),
         clients: on_loopback,
+        is_reply: |_| true,
     }];
     let cluster = Cluster::start(1);
-    names::create(&cluster, names);
+    names::create(&cluster, names, &kinds);
     subjects.push(Subject {
         name: "Waymark".to_owned(),
         pid: cluster.members[0].pid(),
         address: cluster.members[0].dns,
-        kinds: Kind::ALL.to_vec(),
+        kinds: kinds.clone(),
         clients: on_loopback,
+        is_reply: is_answer,
     });
-    let peers = peers::start(names);
+    let peers = peers::start(names, &kinds);
     subjects.extend(peers.iter().map(peers::Peer::subject));
     pin_self(ASKER_CORE);
-    for shape in Shape::ALL {
-        for kind in Kind::ALL {
-            measure_kind(shape, kind, names, &subjects, time);
+    for shape in plan.shapes() {
+        for kind in &kinds {
+            measure_kind(shape, *kind, names, &subjects, time);
         }
+    }
+    if plan.kind.is_empty() && plan.shape.is_empty() {
+        limit::measure(quick);
     }
 }
 

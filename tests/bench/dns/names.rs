@@ -2,17 +2,18 @@
 
 use std::net::Ipv4Addr;
 
-use harness::{Caller, Cluster};
-use tonic::Request;
-use waymark_proto::admin::v1::profiles_client::ProfilesClient;
-use waymark_proto::admin::v1::{CreateProfileRequest, Endpoint, Profile, Routing, WriteOptions};
+use clap::ValueEnum;
+use harness::Cluster;
+use waymark_proto::admin::v1::{Endpoint, Profile, Routing};
+
+use crate::bulk;
 
 /// The zone of all names.
 pub(super) const ZONE: &str = "tm.example.test";
 
 /// What is asked.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
     /// One address, the same for everybody.
     Static,
     /// One of three addresses by weight.
@@ -27,9 +28,6 @@ pub(super) enum Kind {
 
 impl Kind {
     pub(super) const ALL: [Self; 5] = [Self::Static, Self::Weighted, Self::Geo, Self::Alias, Self::Nodata];
-    /// Those with names of their own.
-    const NAMED: [Self; 4] = [Self::Static, Self::Weighted, Self::Geo, Self::Alias];
-
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Static => "static",
@@ -77,31 +75,19 @@ pub(super) const WEIGHTS: [u32; 3] = [50, 30, 20];
 /// The client networks of the two addresses.
 pub(super) const NETWORKS: [&str; 2] = ["10.0.0.0/8", "172.16.0.0/12"];
 
-/// Has the cluster's only member serve `names` names of each kind.
-pub(super) fn create(cluster: &Cluster, names: u32) {
-    cluster.cli().ok(&format!("zone create {ZONE} --ns ns1.{ZONE}=127.0.0.1"));
-    let caller = cluster.members[0].caller();
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
-    runtime.block_on(async {
-        let writers = (0..WRITERS).map(|writer| tokio::spawn(create_share(caller.clone(), writer, names)));
-        for writer in writers.collect::<Vec<_>>() {
-            writer.await.expect("a writer ends well");
-        }
-    });
+/// Whose names are needed to ask for `kinds`: two share theirs.
+pub(super) fn named(kinds: &[Kind]) -> Vec<Kind> {
+    let has_static = kinds.contains(&Kind::Static);
+    kinds.iter().copied().filter(|kind| *kind != Kind::Nodata || !has_static).collect()
 }
 
-/// Writers at one time: the log takes many writes with one flush.
-const WRITERS: u32 = 64;
-
-async fn create_share(caller: Caller, writer: u32, names: u32) {
-    let mut profiles = ProfilesClient::new(caller.connect().await.expect("the member takes connections"));
-    for nth in (writer..names).step_by(WRITERS as usize) {
-        for kind in Kind::NAMED {
-            let profile = Some(profile(kind, nth));
-            let request = CreateProfileRequest { profile, write: Some(WriteOptions::default()) };
-            profiles.create_profile(Request::new(request)).await.expect("the profile is taken");
-        }
-    }
+/// Has the cluster's only member serve `names` names of each of `kinds`.
+pub(super) fn create(cluster: &Cluster, names: u32, kinds: &[Kind]) {
+    cluster.cli().ok(&format!("zone create {ZONE} --ns ns1.{ZONE}=127.0.0.1"));
+    let named = named(kinds);
+    let profiles = move |nth| named.iter().map(|kind| profile(*kind, nth)).collect();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
+    runtime.block_on(bulk::create(&cluster.members[0].caller(), names, profiles));
 }
 
 fn profile(kind: Kind, nth: u32) -> Profile {

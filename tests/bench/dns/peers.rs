@@ -10,7 +10,7 @@ use std::time::Duration;
 use harness::peer::{self, Running};
 use harness::{ports, within};
 
-use super::names::{ALIAS, Kind, NETWORKS, WEIGHTS, ZONE, address, label};
+use super::names::{ALIAS, Kind, NETWORKS, WEIGHTS, ZONE, address, label, named};
 use super::{SERVER_CORE, Subject};
 use crate::row;
 
@@ -26,17 +26,23 @@ pub(super) struct Peer {
 impl Peer {
     pub(super) fn subject(&self) -> Subject {
         let (name, address, kinds) = (self.name.to_owned(), self.address, self.kinds.clone());
-        Subject { name, pid: self.process.0.id(), address, kinds, clients: super::on_loopback }
+        let pid = self.process.0.id();
+        Subject { name, pid, address, kinds, clients: super::on_loopback, is_reply: super::is_answer }
     }
 }
 
 /// Starts those that are installed; says of the others that they are not.
-pub(super) fn start(names: u32) -> Vec<Peer> {
+pub(super) fn start(names: u32, kinds: &[Kind]) -> Vec<Peer> {
     let all = [
-        ("gdnsd", "/usr/sbin/gdnsd", gdnsd as Set, Kind::ALL.to_vec()),
-        ("Knot", "/usr/sbin/knotd", knot, vec![Kind::Static, Kind::Alias, Kind::Nodata]),
+        ("gdnsd", "/usr/sbin/gdnsd", gdnsd as Set, &Kind::ALL[..]),
+        ("Knot", "/usr/sbin/knotd", knot, &[Kind::Static, Kind::Alias, Kind::Nodata]),
     ];
     all.into_iter()
+        .map(|(name, program, set, able)| {
+            let kinds: Vec<Kind> = kinds.iter().copied().filter(|kind| able.contains(kind)).collect();
+            (name, program, set, kinds)
+        })
+        .filter(|(.., kinds)| !kinds.is_empty())
         .filter_map(|(name, program, set, kinds)| start_one(name, program, set, kinds, names))
         .collect()
 }
@@ -45,7 +51,7 @@ pub(super) fn start(names: u32) -> Vec<Peer> {
 const LOADING_MAX: Duration = Duration::from_secs(300);
 
 /// Writes a peer's files into a directory for an address; the arguments to start it with.
-type Set = fn(&Path, SocketAddr, u32) -> Vec<String>;
+type Set = fn(&Path, SocketAddr, u32, &[Kind]) -> Vec<String>;
 
 fn start_one(name: &'static str, program: &str, set: Set, kinds: Vec<Kind>, names: u32) -> Option<Peer> {
     if !Path::new(program).exists() {
@@ -54,7 +60,7 @@ fn start_one(name: &'static str, program: &str, set: Set, kinds: Vec<Kind>, name
     }
     let dir = tempfile::tempdir().expect("a directory can be made");
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()));
-    let arguments = set(dir.path(), address, names);
+    let arguments = set(dir.path(), address, names, &kinds);
     // Pinned before it starts, so that it has one thread where it goes by the number of cores.
     let log = fs::File::create(dir.path().join("log")).expect("a file can be made");
     let child = Command::new("taskset")
@@ -65,8 +71,7 @@ fn start_one(name: &'static str, program: &str, set: Set, kinds: Vec<Kind>, name
         .stderr(log)
         .spawn();
     let process = Running(child.expect("taskset is there"));
-    let first = format!("{}.{ZONE}", label(Kind::Static, 0));
-    let answers = within(LOADING_MAX, || match harness::dns::ask(address, &first, "A") {
+    let answers = within(LOADING_MAX, || match harness::dns::ask(address, &format!("ns1.{ZONE}"), "A") {
         Ok(reply) if !reply.answers.is_empty() => Ok(()),
         other => {
             Err(format!("{other:?}; {}", fs::read_to_string(dir.path().join("log")).unwrap_or_default()))
@@ -86,19 +91,33 @@ fn zone_file(names: u32, lines: impl Fn(u32) -> String) -> String {
     zone
 }
 
-fn plain(nth: u32) -> String {
-    let (plain, alias) = (label(Kind::Static, nth), label(Kind::Alias, nth));
-    format!("{plain} 30 A {}\n{alias} 30 CNAME {ALIAS}.\n", address(nth, 0))
+/// The lines of a name of that kind in a zone file; two kinds are plugins of gdnsd there.
+fn record(kind: Kind, nth: u32) -> String {
+    let name = label(kind, nth);
+    match kind {
+        Kind::Static | Kind::Nodata => format!("{name} 30 A {}\n", address(nth, 0)),
+        Kind::Alias => format!("{name} 30 CNAME {ALIAS}.\n"),
+        Kind::Weighted => format!("{name} 30 DYNA weighted!r{nth}\n"),
+        Kind::Geo => format!("{name} 30 DYNA geoip!r{nth}\n"),
+    }
 }
 
-fn gdnsd(dir: &Path, address_of: SocketAddr, names: u32) -> Vec<String> {
+fn records(kinds: &[Kind], nth: u32) -> String {
+    named(kinds).into_iter().map(|kind| record(kind, nth)).collect()
+}
+
+fn gdnsd(dir: &Path, address_of: SocketAddr, names: u32, kinds: &[Kind]) -> Vec<String> {
     let mut weighted = String::new();
     let mut geo = String::new();
-    for nth in 0..names {
+    // Its plugins want at least one resource.
+    let resources = |kind| if kinds.contains(&kind) { names } else { 1 };
+    for nth in 0..resources(Kind::Weighted) {
         let each =
             |which: u32| format!("a{which} = [ {}, {} ]", address(nth, which), WEIGHTS[which as usize]);
         let addresses = [0, 1, 2].map(each).join(" ");
         let _ = writeln!(weighted, "      r{nth} => {{ service_types = up multi = false {addresses} }}");
+    }
+    for nth in 0..resources(Kind::Geo) {
         let (one, other) = (address(nth, 0), address(nth, 1));
         let _ = writeln!(
             geo,
@@ -127,14 +146,11 @@ plugins => {{
     fs::create_dir_all(dir.join("run")).expect("a directory can be made");
     fs::create_dir_all(dir.join("zones")).expect("a directory can be made");
     fs::write(dir.join("config"), text).expect("a file can be written");
-    let zone = zone_file(names, |nth| {
-        let (weighted, geo) = (label(Kind::Weighted, nth), label(Kind::Geo, nth));
-        format!("{}{weighted} 30 DYNA weighted!r{nth}\n{geo} 30 DYNA geoip!r{nth}\n", plain(nth))
-    });
+    let zone = zone_file(names, |nth| records(kinds, nth));
     fs::write(dir.join("zones").join(ZONE), zone).expect("a file can be written");
     vec!["-c".to_owned(), dir.display().to_string(), "start".to_owned()]
 }
 
-fn knot(dir: &Path, address_of: SocketAddr, names: u32) -> Vec<String> {
-    peer::knot(dir, address_of, ZONE, &zone_file(names, plain))
+fn knot(dir: &Path, address_of: SocketAddr, names: u32, kinds: &[Kind]) -> Vec<String> {
+    peer::knot(dir, address_of, ZONE, &zone_file(names, |nth| records(kinds, nth)))
 }
