@@ -6,7 +6,7 @@ MINUTES ?= 5
 SECONDS ?= 60
 STEPS ?= 1000000
 
-.PHONY: help build demo test checkers fuzz simulate soak nemesis nemesis-short check fix bench bench-dns
+.PHONY: help build demo test checkers fuzz simulate soak nemesis nemesis-short crash-loops power-loss check fix bench bench-dns
 
 help: ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -46,6 +46,14 @@ nemesis-short: ## The same with each fault once and a seed that stays, of builds
 	@tests/install-peers iproute2
 	$(CARGO) build --locked --workspace --bins
 	$(CARGO) test --locked --workspace --test nemesis -- --ignored --nocapture
+
+crash-loops: build ## Kill all members 200 times under writes, damage a file of one 100 times, and count what gets lost (ARGS="--seed N")
+	@$${CARGO_TARGET_DIR:-target}/release/waymark-crash $(ARGS)
+
+power-loss: build ## Shut the file system under a member down 120 times on ext4 and 40 times on XFS; takes root and loop devices
+	@tests/install-peers xfsprogs
+	@$${CARGO_TARGET_DIR:-target}/release/waymark-crash --power ext4 --cycles 120 $(ARGS)
+	@$${CARGO_TARGET_DIR:-target}/release/waymark-crash --power xfs --cycles 40 $(ARGS)
 
 check: ## What CI holds: format, lints, docs, tidiness, licences; changes nothing
 	$(CARGO) fmt --all --check

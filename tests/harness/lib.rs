@@ -4,6 +4,7 @@
 pub mod agent;
 pub mod binary;
 pub mod caller;
+pub mod chance;
 pub mod cli;
 pub mod cluster;
 pub mod dns;

@@ -9,9 +9,9 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::chance::Chance;
 use crate::history::{Act, Recorded};
 use crate::register::{Answer, read, write};
+use harness::chance::Chance;
 
 /// Clients at the same time.
 pub(crate) const CLIENTS: u32 = 10;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::chance::Chance;
+use harness::chance::Chance;
 
 /// What a link does to the packets of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,6 @@
 #![expect(clippy::print_stdout, reason = "this program prints a table for people")]
 
 mod account;
-#[path = "../simulation/chance.rs"]
-mod chance;
 mod clients;
 mod counter;
 mod excuse;
@@ -28,11 +26,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Parser;
+use harness::chance::Chance;
 use harness::eventually::{claim, let_pass};
 use harness::within;
 
 use account::{Account, Befallen};
-use chance::Chance;
 use clients::{CLIENTS, Clients};
 use counter::Counter;
 use faults::{APART, Fault, LONG, SHORT};

@@ -14,9 +14,9 @@ use tonic::Request;
 use waymark_proto::admin::v1::events_client::EventsClient;
 use waymark_proto::admin::v1::{Event, ListEventsRequest, ReadOptions, Status};
 
-use crate::chance::Chance;
 use crate::host::{Host, address};
 use crate::scene::{ENDPOINTS, Scene, ZONE};
+use harness::chance::Chance;
 
 const PROFILE: &str = "web";
 const PORT: u16 = 8_080;

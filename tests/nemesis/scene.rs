@@ -15,11 +15,11 @@ use tonic::Request;
 use waymark_proto::admin::v1::cluster_client::ClusterClient;
 use waymark_proto::admin::v1::{ClusterStatus, GetClusterRequest};
 
-use crate::chance::Chance;
 use crate::excuse::Excuse;
 use crate::host::{Host, address};
 use crate::link::{Conditions, Links};
 use crate::router::Router;
+use harness::chance::Chance;
 
 /// The zone of all names.
 pub(crate) const ZONE: &str = "nemesis.waymark.test";

@@ -4,7 +4,6 @@
 //!
 //! `WAYMARK_SEED=N` repeats a run, `WAYMARK_STEPS=N` makes it longer; a failure names its seed. `make simulate` runs the long form.
 
-mod chance;
 mod invariants;
 mod naive;
 mod operators;
@@ -13,7 +12,7 @@ mod world;
 
 use std::time::Instant;
 
-use chance::Chance;
+use harness::chance::Chance;
 use world::World;
 
 /// Log entries of a run unless `WAYMARK_STEPS` says otherwise: some seconds.

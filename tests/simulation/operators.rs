@@ -7,7 +7,7 @@ use waymark_core::model::{
 };
 use waymark_core::state::{Action, ReportedOutcome, State};
 
-use crate::chance::Chance;
+use harness::chance::Chance;
 
 const ZONES: [&str; 2] = ["example.com", "eu.example.com"];
 const PROFILES: [&str; 8] = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"];

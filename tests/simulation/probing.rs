@@ -6,8 +6,8 @@ use waymark_core::health::{Outcome, OutcomeClass};
 use waymark_core::model::{AgentRun, Caseless, EndpointId, MemberId};
 use waymark_core::state::{Action, ReportedOutcome};
 
-use crate::chance::Chance;
 use crate::world::{Member, Seen};
+use harness::chance::Chance;
 
 /// Agents, two in each region.
 const AGENTS: [(&str, &str); 6] =

@@ -6,11 +6,11 @@ use std::fmt;
 use waymark_core::model::{LogIndex, Timestamp};
 use waymark_core::state::{Action, Applied, Command, CommandId, Context, State, View, apply};
 
-use crate::chance::Chance;
 use crate::invariants;
 use crate::naive::Naive;
 use crate::operators;
 use crate::probing::Fleet;
+use harness::chance::Chance;
 
 /// How often everything is looked at, and not only what an entry may have changed.
 const ALL_EVERY: u64 = 512;
