@@ -2,6 +2,7 @@
 
 mod layers;
 mod rules;
+mod safety;
 mod tree;
 mod words;
 
