@@ -120,7 +120,8 @@ impl Door {
                 .tell(address, &format!("{CONNECTIONS_MAX} connections are open, the most there may be"));
         };
         let Some(credentials) = self.credentials.clone() else {
-            return self.serve(Accepted::new(Connection::Plain(stream), Peer::unknown(), place, None)).await;
+            let peer = Peer::unknown(address);
+            return self.serve(Accepted::new(Connection::Plain(stream), peer, place, None)).await;
         };
         let share = self.callers.take(address.ip(), ADDRESS_HANDSHAKES_MAX);
         let (Some(share), Ok(turn)) = (share, self.handshakes.clone().try_acquire_owned()) else {
@@ -158,7 +159,7 @@ impl Door {
             );
         };
         let is_crowded = share.number > IDENTITY_CONNECTIONS_MAX;
-        let peer = Peer::known(identity, is_crowded);
+        let peer = Peer::known(identity, address, is_crowded);
         self.serve(Accepted::new(connection, peer, place, Some(share))).await;
     }
 

@@ -17,7 +17,7 @@ pub(crate) async fn found(started: &Started) -> Result<(), String> {
     let server = (format!("ns1.{ZONE}"), vec!["127.0.0.1".to_owned()]);
     let fields = ZonePatch { name_servers: Edit::Set(vec![server]), ..ZonePatch::default() };
     let action = Action::CreateZone { name: ZONE.into(), fields };
-    let command = Command { id: None, author: "cluster".into(), action };
+    let command = Command::of_cluster(action);
     let proposed = started.proposer.propose(vec![command]).await.map_err(|error| error.to_string())?;
     for reply in proposed.replies {
         reply.map_err(|rejection| rejection.to_string())?;

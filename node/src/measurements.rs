@@ -149,7 +149,7 @@ mod tests {
     fn learn(state: &State, at: Timestamp, news: BTreeMap<Caseless, Vec<(Network, u32)>>) -> State {
         news.into_iter().fold(state.clone(), |state, (region, found)| {
             let action = Action::LearnLatencies { region: region.to_string(), found };
-            let command = Command { id: None, author: "cluster".into(), action };
+            let command = Command::of_cluster(action);
             let applied = apply(&state, Context { index: waymark_core::model::LogIndex(1), at }, &command);
             applied.reply.expect("a cloud's region is known");
             applied.state

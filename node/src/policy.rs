@@ -4,7 +4,8 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
@@ -135,7 +136,8 @@ fn whom(method: Method) -> For {
         | M::ClusterPromoteMember
         | M::ClusterTransferLeader
         | M::ClusterBackUp
-        | M::ClusterRestore => For::Operators,
+        | M::ClusterRestore
+        | M::AuditListAuditEntries => For::Operators,
     }
 }
 
@@ -185,14 +187,46 @@ pub(crate) fn admit_agent(peer: Option<&Peer>, agent: &str, region: &str) -> Res
     }
 }
 
-async fn admit(State(refusals): State<Arc<Seldom>>, request: Request, next: Next) -> Response {
-    let path = request.uri().path();
-    match judge(request.extensions().get::<Peer>(), path) {
+/// Tells of refusals: one line a second for each role and method, so that nobody can hide theirs behind those of others.
+#[derive(Debug, Default)]
+struct Refusals {
+    of: Mutex<HashMap<Refused, Arc<Seldom>>>,
+    /// For whoever comes when there are too many.
+    others: Arc<Seldom>,
+}
+
+/// Who was refused, and what.
+type Refused = (String, Option<Method>);
+
+impl Refusals {
+    /// Most roles and methods of which each has lines of its own; some 100 KiB.
+    const OWN_MAX: usize = 1_024;
+
+    fn seldom(&self, who: &str, path: &str) -> Arc<Seldom> {
+        let mut of = self.of.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (who.to_owned(), Method::of(path));
+        if of.len() >= Self::OWN_MAX && !of.contains_key(&key) {
+            return self.others.clone();
+        }
+        of.entry(key).or_default().clone()
+    }
+
+    /// What is refused is not in the replicated trail: whoever has an identity could fill that, and with it the log (SEC-5).
+    fn tell(&self, peer: Option<&Peer>, path: &str, status: &Status) {
+        let who = peer.and_then(Peer::identity).map(|identity| identity.role.to_string()).unwrap_or_default();
+        let Some(untold) = self.seldom(&who, path).turn() else { return };
+        let from = peer.map(|peer| peer.address().to_string()).unwrap_or_default();
+        let reason = status.message();
+        tracing::warn!(target: "audit", who, from, method = path, reason, untold, "a call was refused");
+    }
+}
+
+async fn admit(State(refusals): State<Arc<Refusals>>, request: Request, next: Next) -> Response {
+    let (peer, path) = (request.extensions().get::<Peer>(), request.uri().path());
+    match judge(peer, path) {
         Ok(()) => next.run(request).await,
         Err(status) => {
-            if let Some(untold) = refusals.turn() {
-                tracing::warn!(path, reason = status.message(), untold, "a call was refused");
-            }
+            refusals.tell(peer, path, &status);
             status.into_http()
         }
     }
@@ -200,5 +234,5 @@ async fn admit(State(refusals): State<Arc<Seldom>>, request: Request, next: Next
 
 /// `routes`, with everybody kept to what their role allows.
 pub(crate) fn guarded(routes: Routes) -> Routes {
-    routes.into_axum_router().layer(from_fn_with_state(Arc::<Seldom>::default(), admit)).into()
+    routes.into_axum_router().layer(from_fn_with_state(Arc::<Refusals>::default(), admit)).into()
 }

@@ -134,7 +134,7 @@ impl Cluster {
     fn applied(&mut self, action: Action) -> (State, Vec<Change>) {
         self.index += 1;
         let context = Context { index: LogIndex(self.index), at: Timestamp(self.index) };
-        let command = Command { id: None, author: "bench".into(), action };
+        let command = Command { id: None, author: "bench".into(), note: None, action };
         let applied = apply(&self.view.state, context, &command);
         (applied.state, applied.changes)
     }

@@ -1,5 +1,6 @@
 //! The CLI against real members: every command that the manual shows, and the promises of its options.
 
+mod audit;
 mod geo;
 mod history;
 mod manual;

@@ -27,7 +27,7 @@ impl World {
     pub(crate) fn apply(&mut self, mark: Option<u128>, author: &str, action: Action) -> Applied {
         self.index += 1;
         let context = Context { index: LogIndex(self.index), at: self.at };
-        let command = Command { id: mark.map(CommandId), author: author.to_owned(), action };
+        let command = Command { id: mark.map(CommandId), author: author.to_owned(), note: None, action };
         let applied = apply(&self.state, context, &command);
         self.take(&applied);
         applied

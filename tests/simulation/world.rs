@@ -155,7 +155,7 @@ impl World {
         self.index += 1;
         let context = Context { index: LogIndex(self.index), at: Timestamp(self.clock) };
         let id = self.chance.one_in(8).then(|| CommandId(u128::from(self.chance.below(64))));
-        let command = Command { id, author: "operator".into(), action };
+        let command = Command { id, author: "operator".into(), note: None, action };
         let before = self.leader.state.clone();
         let is_retry = command.id.is_some_and(|id| before.remembered.contains_key(&id));
         let applied = apply(&before, context, &command);

@@ -15,8 +15,8 @@ use crate::grammar::{self, Cli, DEADLINE_VALUE, Globals, Noun};
 use crate::output::{Format, error};
 use crate::session::Session;
 use crate::{
-    agent, cluster, endpoint, events, explain, geo, identity, latency, pki, profile, record, region, service,
-    simulate, status, version, zone,
+    agent, audit, cluster, endpoint, events, explain, geo, identity, latency, pki, profile, record, region,
+    service, simulate, status, version, zone,
 };
 
 /// Carries out one command line; what it found goes to stdout, what went wrong to stderr.
@@ -112,7 +112,10 @@ fn perform(matches: &ArgMatches) -> Result<String, Failure> {
         return Ok(completion(*shell));
     }
     // They need nobody, and make what the flags may name already.
-    let is_local = matches!(cli.noun, Noun::Pki(_) | Noun::Version { .. });
+    let is_local = match &cli.noun {
+        Noun::Audit(verb) => verb.is_local(),
+        noun => matches!(noun, Noun::Pki(_) | Noun::Version { .. }),
+    };
     let globals = if is_local { Globals { endpoint: Vec::new(), ..cli.globals } } else { cli.globals };
     let credentials = if is_local { None } else { identity::credentials(&globals)? };
     let session = Session::new(&globals, grammar::deadline(matches), credentials)?;
@@ -138,6 +141,7 @@ async fn dispatch(noun: Noun, session: &Session) -> Result<String, Failure> {
         Noun::Pki(verb) => pki::run(verb, session),
         Noun::Status(wanted) => status::run(wanted, session).await,
         Noun::Events(wanted) => events::run(wanted, session).await,
+        Noun::Audit(verb) => audit::run(verb, session).await,
         Noun::Explain(question) => explain::run(question, session).await,
         Noun::Simulate(supposition) => simulate::run(supposition, session).await,
         Noun::Version { licenses } => Ok(session.show(&version::Version::new(licenses))),

@@ -8,8 +8,8 @@ use clap::{Arg, ArgMatches, Args, Command, CommandFactory, Parser, Subcommand, V
 use crate::flags::duration;
 use crate::output::Format;
 use crate::{
-    agent, cluster, endpoint, events, explain, geo, latency, pki, profile, record, region, service, simulate,
-    status, zone,
+    agent, audit, cluster, endpoint, events, explain, geo, latency, pki, profile, record, region, service,
+    simulate, status, zone,
 };
 
 /// The operator's command line for a Waymark cluster.
@@ -110,6 +110,9 @@ pub(crate) enum Noun {
     Status(status::Wanted),
     /// Changes of status, oldest first.
     Events(events::Wanted),
+    /// Who changed what, kept so that later changes of it show.
+    #[command(subcommand)]
+    Audit(audit::Verb),
     /// What a query would be answered, and why.
     Explain(explain::Question),
     /// Who would answer, if endpoints were down.

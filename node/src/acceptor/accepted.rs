@@ -1,6 +1,7 @@
 //! A connection that was taken in, with who is at its other end.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -17,22 +18,28 @@ use super::IdentityShare;
 #[derive(Clone, Debug)]
 pub struct Peer {
     identity: Option<Arc<Identity>>,
+    address: SocketAddr,
     is_crowded: bool,
 }
 
 impl Peer {
     /// In plain text on loopback nobody proves who they are.
-    pub(crate) fn unknown() -> Self {
-        Self { identity: None, is_crowded: false }
+    pub(crate) fn unknown(address: SocketAddr) -> Self {
+        Self { identity: None, address, is_crowded: false }
     }
 
-    pub(crate) fn known(identity: Identity, is_crowded: bool) -> Self {
-        Self { identity: Some(Arc::new(identity)), is_crowded }
+    pub(crate) fn known(identity: Identity, address: SocketAddr, is_crowded: bool) -> Self {
+        Self { identity: Some(Arc::new(identity)), address, is_crowded }
     }
 
     /// Who it is, unless the connection is in plain text.
     pub fn identity(&self) -> Option<&Identity> {
         self.identity.as_deref()
+    }
+
+    /// Where it calls from.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Does the identity have more connections than it may? Then it is to be told so, and no more (SEC-6).

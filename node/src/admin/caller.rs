@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use tonic::Request;
 use tonic::metadata::MetadataMap;
+use waymark_core::state::{Action, AuditNote, Command, CommandId};
 use waymark_process::identity::Role;
 use waymark_proto::admin::v1::{Endpoint, Header, Profile};
 
+use super::audit::Words;
 use crate::acceptor::Peer;
 use crate::raft::Proposer;
 
@@ -14,20 +16,25 @@ use crate::raft::Proposer;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Caller {
     author: String,
+    /// The address that they call from; empty if that is not known.
+    from: String,
     /// How long a change of theirs may take to be committed.
     pub(super) patience: Duration,
 }
 
 impl Caller {
-    /// The caller of `request`. In plain text, on loopback, whoever reaches the port is the operator.
+    /// The caller of `request`. In plain text, on loopback, with `--dev`, whoever reaches the port may do everything.
     pub(super) fn of<T>(request: &Request<T>) -> Self {
-        let author = role_of(request).map_or_else(|| "operator".to_owned(), ToString::to_string);
-        Self { author, patience: patience(request.metadata()) }
+        let author = role_of(request).map_or_else(|| "dev".to_owned(), ToString::to_string);
+        let peer = request.extensions().get::<Peer>();
+        let from = peer.map(|peer| peer.address().to_string()).unwrap_or_default();
+        Self { author, from, patience: patience(request.metadata()) }
     }
 
-    /// The name that stands in commands and events.
-    pub(super) fn into_author(self) -> String {
-        self.author
+    /// Their wish for `action`, of which the audit trail will say `words` (SEC-5).
+    pub(super) fn command(&self, id: Option<CommandId>, words: Option<&Words>, action: Action) -> Command {
+        let note = words.map(|Words { act, object, detail }| AuditNote::new(&self.from, act, object, detail));
+        Command { id, author: self.author.clone(), note, action }
     }
 }
 

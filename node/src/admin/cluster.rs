@@ -1,17 +1,21 @@
 //! The cluster itself: founding it, taking members in, and how it stands.
 
+use std::future::Future;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 use waymark_core::model::{MemberUrl, Violations, quote};
+use waymark_core::state::{Action, AuditOutcome};
 use waymark_proto::admin::v1::{
     self as v1, AddMemberRequest, BackUpPart, BackUpRequest, ClusterStatus, GetClusterRequest,
     InitClusterRequest, InitClusterResponse, Member, PromoteMemberRequest, RemoveMemberRequest,
     RemoveMemberResponse, RestorePart, Role, TransferLeaderRequest, cluster_server,
 };
 
+use super::audit::Words;
+use super::caller::Caller;
 use super::fault;
 use super::handles::Handles;
 use crate::raft;
@@ -34,15 +38,67 @@ impl ClusterService {
         let member = members.into_iter().find(|member| Some(member.id) == own).map(member_message);
         Ok(Response::new(InitClusterResponse { cluster_id, member }))
     }
+
+    /// Has `change` carried out between two entries of the audit trail: what cannot be noted is not begun (SEC-5).
+    async fn noted(
+        &self,
+        caller: Caller,
+        (act, object): (&'static str, &str),
+        change: impl Future<Output = Changed>,
+    ) -> Result<Response<Member>, Status> {
+        let words = Words::new(act, object, "");
+        let begun = self.note(&caller, &words, AuditOutcome::Begun).await;
+        begun.map_err(|error| fault::membership(&error.into()))?;
+        let changed = change.await;
+        // A member that is out has no way to the log any more.
+        let is_out = changed.is_ok() && act == REMOVE && object == self.handles.consensus.name();
+        if !is_out && let Err(error) = self.note(&caller, &words, outcome(&changed)).await {
+            tracing::warn!(target: "audit", %error, act, object, "what came of it is not in the audit trail");
+        }
+        let member = changed.map_err(|error| fault::membership(&error))?;
+        Ok(Response::new(member_message(member)))
+    }
+
+    /// Notes a cluster that `caller` has made: there was no log before it to note that in.
+    async fn note_made(&self, caller: &Caller, act: &'static str, cluster_id: &str) {
+        let words = Words::new(act, cluster_id, "");
+        if let Err(error) = self.note(caller, &words, AuditOutcome::Done).await {
+            tracing::warn!(target: "audit", %error, act, "the audit trail does not tell of it");
+        }
+    }
+
+    async fn note(
+        &self,
+        caller: &Caller,
+        words: &Words,
+        outcome: AuditOutcome,
+    ) -> Result<(), raft::ProposeError> {
+        let command = caller.command(None, Some(words), Action::Audit { outcome });
+        self.handles.consensus.propose(vec![command], NOTE_PATIENCE).await.map(drop)
+    }
+}
+
+/// What stands in the audit trail for a member that is taken out.
+const REMOVE: &str = "remove member";
+
+/// How long an entry of the audit trail may take: after a change that took the lead away it waits for the next leader.
+const NOTE_PATIENCE: Duration = Duration::from_secs(4);
+
+type Changed = Result<raft::MemberStatus, raft::MembershipError>;
+
+fn outcome(changed: &Changed) -> AuditOutcome {
+    use raft::{MembershipError, ProposeError};
+    match changed {
+        Ok(_) => AuditOutcome::Done,
+        Err(MembershipError::OutcomeUnknown(_) | MembershipError::Propose(ProposeError::OutcomeUnknown)) => {
+            AuditOutcome::Unknown
+        }
+        Err(_) => AuditOutcome::Refused,
+    }
 }
 
 /// How long the reader of a backup may take nothing.
 const PART_PATIENCE: Duration = Duration::from_secs(30);
-
-fn told(changed: Result<raft::MemberStatus, raft::MembershipError>) -> Result<Response<Member>, Status> {
-    let member = changed.map_err(|error| fault::membership(&error))?;
-    Ok(Response::new(member_message(member)))
-}
 
 /// A member's name, which must be given.
 fn named(name: String) -> Result<String, Status> {
@@ -56,29 +112,35 @@ fn named(name: String) -> Result<String, Status> {
 impl cluster_server::Cluster for ClusterService {
     async fn init_cluster(
         &self,
-        _request: Request<InitClusterRequest>,
+        request: Request<InitClusterRequest>,
     ) -> Result<Response<InitClusterResponse>, Status> {
+        let caller = Caller::of(&request);
         let consensus = &self.handles.consensus;
         let cluster_id = consensus.init().await.map_err(|error| fault::membership(&error))?;
+        self.note_made(&caller, "found cluster", &cluster_id).await;
         self.founded(cluster_id).await
     }
 
     async fn add_member(&self, request: Request<AddMemberRequest>) -> Result<Response<Member>, Status> {
+        let caller = Caller::of(&request);
         let AddMemberRequest { address, learner } = request.into_inner();
         let mut violations = Violations::new();
         if let Err(fault) = MemberUrl::parse(&address) {
             violations.add("address", format!("{} {fault}", quote(&address)));
         }
         fault::refuse_if_any(violations)?;
-        told(self.handles.consensus.add(&address, learner).await)
+        let act = if learner { "add learner" } else { "add member" };
+        self.noted(caller, (act, &address), self.handles.consensus.add(&address, learner)).await
     }
 
     async fn remove_member(
         &self,
         request: Request<RemoveMemberRequest>,
     ) -> Result<Response<RemoveMemberResponse>, Status> {
+        let caller = Caller::of(&request);
         let name = named(request.into_inner().name)?;
-        let member = told(self.handles.consensus.remove(&name).await)?.into_inner();
+        let removed = self.noted(caller, (REMOVE, &name), self.handles.consensus.remove(&name)).await;
+        let member = removed?.into_inner();
         Ok(Response::new(RemoveMemberResponse { member: Some(member) }))
     }
 
@@ -86,15 +148,19 @@ impl cluster_server::Cluster for ClusterService {
         &self,
         request: Request<PromoteMemberRequest>,
     ) -> Result<Response<Member>, Status> {
+        let caller = Caller::of(&request);
         let name = named(request.into_inner().name)?;
-        told(self.handles.consensus.promote(&name).await)
+        self.noted(caller, ("promote member", &name), self.handles.consensus.promote(&name)).await
     }
 
     async fn transfer_leader(
         &self,
         request: Request<TransferLeaderRequest>,
     ) -> Result<Response<Member>, Status> {
-        told(self.handles.consensus.transfer(&request.into_inner().name).await)
+        let caller = Caller::of(&request);
+        let name = request.into_inner().name;
+        let whom = if name.is_empty() { "to any voter" } else { &name };
+        self.noted(caller, ("transfer lead", whom), self.handles.consensus.transfer(&name)).await
     }
 
     type BackUpStream = ReceiverStream<Result<BackUpPart, Status>>;
@@ -130,6 +196,7 @@ impl cluster_server::Cluster for ClusterService {
         &self,
         request: Request<Streaming<RestorePart>>,
     ) -> Result<Response<InitClusterResponse>, Status> {
+        let caller = Caller::of(&request);
         let consensus = &self.handles.consensus;
         let mut parts = request.into_inner();
         let upload = consensus.upload().map_err(|error| fault::membership(&error))?;
@@ -138,6 +205,7 @@ impl cluster_server::Cluster for ClusterService {
             upload.push(data).await.map_err(full)?;
         }
         let cluster_id = consensus.restore(upload).await.map_err(|error| fault::membership(&error))?;
+        self.note_made(&caller, "restore cluster", &cluster_id).await;
         self.founded(cluster_id).await
     }
 

@@ -10,6 +10,7 @@ use waymark_process::chance;
 use waymark_proto::admin::v1::{ReadOptions, Warning, WriteOptions, WriteResponse};
 use waymark_proto::convert;
 
+use super::audit::words;
 use super::caller::Caller;
 use super::consensus::Consensus;
 use super::fault;
@@ -102,7 +103,7 @@ impl Handles {
     ) -> Result<Response<WriteResponse>, Status> {
         let (action, faults) = wish.map_or_else(Default::default, |Wish { action, faults }| (action, faults));
         let patience = caller.patience;
-        let command = |action| Command { id: Some(marks.id), author: caller.into_author(), action };
+        let command = |action| caller.command(Some(marks.id), words(&action).as_ref(), action);
         let faults = [violations.into_vec(), faults].concat();
         let command = match action {
             Some(action) if faults.is_empty() => command(action),

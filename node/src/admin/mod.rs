@@ -8,6 +8,7 @@
 
 mod agents;
 mod answers;
+mod audit;
 mod caller;
 mod cluster;
 mod consensus;

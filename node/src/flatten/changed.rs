@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     fn carry_out(state: &State, action: Action) -> State {
-        let command = Command { id: None, author: "operator".into(), action };
+        let command = Command { id: None, author: "operator".into(), note: None, action };
         let applied = apply(state, Context { index: LogIndex(1), at: Timestamp(1) }, &command);
         applied.reply.expect("it is taken");
         applied.state

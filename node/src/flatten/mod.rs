@@ -144,7 +144,7 @@ impl Flattener {
             .collect();
         for found in found.chunks(FOUND_MAX) {
             let action = Action::FlattenTargets { found: found.to_vec() };
-            let command = Command { id: None, author: "cluster".into(), action };
+            let command = Command::of_cluster(action);
             if let Err(error) = self.proposer.propose(vec![command]).await {
                 // All of them are due at the next look, here or on another leader.
                 tracing::debug!(%error, "addresses of flattened profiles could not be recorded yet");

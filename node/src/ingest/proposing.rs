@@ -6,7 +6,7 @@ use waymark_core::state::{Action, Command, View};
 
 use super::ending::Ending;
 use super::limits::BATCH_MAX;
-use super::session::{Session, command, millis};
+use super::session::{Session, millis};
 use crate::raft::{HeldSession, ProposeError, Proposed};
 
 /// The state of a session's proposals.
@@ -86,7 +86,7 @@ impl Session {
             run: self.greeting.run,
             outcomes,
         });
-        (sight.into_iter().chain(expire).chain(record).map(command).collect(), content)
+        (sight.into_iter().chain(expire).chain(record).map(Command::of_cluster).collect(), content)
     }
 
     /// Takes what became of the proposal in flight; `view` is not older than what was committed.

@@ -42,13 +42,8 @@ impl Greeting {
     /// The command that opens a session with it.
     pub(super) fn open(&self) -> Command {
         let Self { agent, region, run, version, member, queries_per_minute: _, is_blind } = self.clone();
-        command(Action::OpenSession { agent, region, run, version, member, is_blind })
+        Command::of_cluster(Action::OpenSession { agent, region, run, version, member, is_blind })
     }
-}
-
-/// A command of the members' own.
-pub(super) fn command(action: Action) -> Command {
-    Command { id: None, author: "cluster".to_owned(), action }
 }
 
 /// Where a session keeps what it does not need itself.

@@ -46,7 +46,7 @@ async fn propose_always(measurements: Measurements, reader: Reader, proposer: Pr
         for (region, found) in measurements.news(&view.state, clock::now()) {
             let (count, named) = (found.len(), region.clone());
             let action = Action::LearnLatencies { region: region.to_string(), found };
-            let command = Command { id: None, author: "cluster".into(), action };
+            let command = Command::of_cluster(action);
             match proposer.propose(vec![command]).await.map(|mut proposed| proposed.replies.pop()) {
                 Ok(Some(Ok(_))) => tracing::debug!(region = %named, count, "latencies learned"),
                 Ok(Some(Err(rejection))) => {

@@ -95,7 +95,7 @@ fn may(role: &Role, path: &str) -> bool {
         Role::Member { .. } => path.starts_with("/waymark.peer.v1."),
         Role::Agent { .. } => path.starts_with("/waymark.agent.v1."),
         Role::Operator { .. } => path.starts_with("/waymark.admin.v1."),
-        Role::Viewer { .. } => path.starts_with("/waymark.admin.v1.") && reads,
+        Role::Viewer { .. } => path.starts_with("/waymark.admin.v1.") && reads && !path.contains(".Audit/"),
     }
 }
 
@@ -131,9 +131,9 @@ async fn sec_2_every_method_is_for_those_whose_role_allows_it() {
 #[test]
 fn sec_6_a_crowded_identity_is_told_of_the_limit() {
     let identity = waymark_process::identity::Identity::parse("spiffe://x/operator/alice").unwrap();
-    let path = Method::ClusterGetCluster.path();
-    assert!(judge(Some(&Peer::known(identity.clone(), false)), path).is_ok());
-    let status = judge(Some(&Peer::known(identity, true)), path).unwrap_err();
+    let (path, address) = (Method::ClusterGetCluster.path(), ([127, 0, 0, 1], 1).into());
+    assert!(judge(Some(&Peer::known(identity.clone(), address, false)), path).is_ok());
+    let status = judge(Some(&Peer::known(identity, address, true)), path).unwrap_err();
     assert_eq!(status.code(), Code::ResourceExhausted);
     assert!(status.message().contains("operator/alice has 256 connections"), "{}", status.message());
     assert_eq!(judge(None, path).unwrap_err().code(), Code::Unauthenticated);

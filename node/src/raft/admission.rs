@@ -74,7 +74,7 @@ pub(super) async fn admit(
 /// its old data would else be taken for another.
 async fn allot(membership: &Membership, number: u64) -> Result<(), MembershipError> {
     let action = Action::AllotMember { number: MemberId(number) };
-    let command = Command { id: None, author: "cluster".into(), action };
+    let command = Command::of_cluster(action);
     Ok(membership.proposer.propose(vec![command]).await.map(drop)?)
 }
 

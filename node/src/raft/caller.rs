@@ -153,7 +153,7 @@ mod tests {
         let says = |identity: &str, member| {
             let mut request = Request::new(());
             let identity = waymark_process::identity::Identity::parse(identity).unwrap();
-            request.extensions_mut().insert(Peer::known(identity, false));
+            request.extensions_mut().insert(Peer::known(identity, ([127, 0, 0, 1], 1).into(), false));
             let by = |known| certify(&request, &Caller { member }, known).map_err(|status| status.code());
             (by(&known[..]), by(&[]))
         };

@@ -41,7 +41,7 @@ async fn look_always(base: Arc<Base>, proposer: Proposer) {
                 continue;
             }
             let action = Action::EndOverrides { ended };
-            let command = Command { id: None, author: "cluster".into(), action };
+            let command = Command::of_cluster(action);
             if let Err(error) = proposer.propose(vec![command]).await {
                 tracing::debug!(%error, "the end of overrides could not be proposed yet");
             }

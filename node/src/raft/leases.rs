@@ -154,11 +154,8 @@ async fn look_always(base: Arc<Base>, leases: Leases, proposer: Proposer) {
 async fn lose(proposer: &Proposer, silent: Vec<HeldSession>) {
     let names: Vec<_> = silent.iter().map(|held| held.agent.to_string()).collect();
     tracing::warn!(agents = ?names, "no member has heard of them for {SILENCE:?}: they are taken for lost");
-    let commands = silent.into_iter().map(|HeldSession { agent, session }| Command {
-        id: None,
-        author: "cluster".into(),
-        action: Action::LoseAgent { agent, session },
-    });
+    let lose = |HeldSession { agent, session }| Command::of_cluster(Action::LoseAgent { agent, session });
+    let commands = silent.into_iter().map(lose);
     match proposer.propose(commands.collect()).await {
         Ok(_) => {}
         // It is tried again at the next look, here or on another leader.

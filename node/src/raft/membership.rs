@@ -140,7 +140,7 @@ impl Membership {
     async fn found(&self, seat: &Seat) -> Result<(), ProposeError> {
         let action =
             Action::Found { cluster: seat.cluster.clone(), cookies: Some(CookieSecret(chance::bytes())) };
-        self.proposer.propose(vec![Command { id: None, author: "cluster".into(), action }]).await.map(drop)
+        self.proposer.propose(vec![Command::of_cluster(action)]).await.map(drop)
     }
 
     /// Completes, in the background, a founding that a crash broke off.

@@ -34,7 +34,7 @@ async fn look_always(base: Arc<Base>, proposer: Proposer) {
             }
             let actions = due(&base.reader.peek().state, clock::now());
             for action in actions {
-                let command = Command { id: None, author: "cluster".into(), action };
+                let command = Command::of_cluster(action);
                 if let Err(error) = proposer.propose(vec![command]).await {
                     tracing::debug!(%error, "the cluster's upkeep could not be proposed yet");
                 }
@@ -68,7 +68,7 @@ mod tests {
 
     fn carry_out(state: &State, at: Timestamp, actions: Vec<Action>) -> State {
         actions.into_iter().fold(state.clone(), |state, action| {
-            let command = Command { id: None, author: "cluster".into(), action };
+            let command = Command::of_cluster(action);
             apply(&state, Context { index: LogIndex(1), at }, &command).state
         })
     }

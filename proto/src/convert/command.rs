@@ -9,6 +9,7 @@ use waymark_core::model::{Caseless, MemberId, Revision, ServicePatch, Timestamp,
 use waymark_core::model::{EndpointPatch, ProfilePatch};
 use waymark_core::state::{Action, Command, CommandId};
 
+use super::audit::audited;
 use super::cookies::{found_message, founded, rotate_cookies, rotated_cookies};
 use super::flattened::{flatten_targets, flattened_targets};
 use super::geography::{override_set, set_override, use_geo, used_geo};
@@ -56,10 +57,11 @@ pub(super) fn request_id_bytes(id: CommandId) -> Bytes {
 
 impl From<&Command> for stored::Command {
     fn from(command: &Command) -> Self {
-        let Command { id, author, action } = command;
+        let Command { id, author, note, action } = command;
         Self {
             id: id.map(request_id_bytes).unwrap_or_default(),
             author: author.clone(),
+            note: note.as_ref().map(Into::into),
             action: Some(action.into()),
         }
     }
@@ -69,16 +71,18 @@ impl TryFrom<stored::Command> for Command {
     type Error = Malformed;
 
     fn try_from(message: stored::Command) -> Result<Self, Malformed> {
-        let stored::Command { id, author, action } = message;
+        let stored::Command { id, author, note, action } = message;
         Ok(Self {
             id: request_id(&id).map_err(|fault| Malformed::new("command.id", fault.description))?,
             author,
+            note: note.map(Into::into),
             action: required("command.action", action)?.try_into()?,
         })
     }
 }
 
 impl From<&Action> for Wish {
+    #[expect(clippy::too_many_lines, reason = "a row for each action, and nothing else")]
     fn from(action: &Action) -> Self {
         match action {
             Action::Found { cluster, cookies } => Self::Found(found_message(cluster, *cookies)),
@@ -145,6 +149,9 @@ impl From<&Action> for Wish {
             }
             Action::LoseAgent { agent, session } => Self::LoseAgent(lose_agent(agent, *session)),
             Action::AllotMember { number } => Self::AllotMember(stored::AllotMember { number: number.0 }),
+            Action::Audit { outcome } => {
+                Self::Audit(stored::Audit { outcome: wire::AuditOutcome::from(*outcome).into() })
+            }
             Action::ForgetHistory { before } => Self::ForgetHistory(forget_history(*before)),
             Action::RotateCookies { fresh } => Self::RotateCookies(rotate_cookies(*fresh)),
             Action::FlattenTargets { found } => Self::FlattenTargets(flatten_targets(found)),
@@ -316,6 +323,7 @@ impl TryFrom<Wish> for Action {
                 Ok(removal_of(removal, |name, if_revision| Self::DeleteRegion { name, if_revision }))
             }
             Wish::AllotMember(message) => Ok(Action::AllotMember { number: MemberId(message.number) }),
+            Wish::Audit(message) => audited(message),
             Wish::ForgetHistory(message) => Ok(forgotten_history(message)),
             Wish::FlattenTargets(message) => flattened_targets(message),
             Wish::RotateCookies(message) => rotated_cookies(message),

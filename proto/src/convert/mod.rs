@@ -2,6 +2,7 @@
 //! it is handled. What comes from a person goes through the patches and wishes, which name every fault at once; what
 //! comes from a member of ours or from a disk is [`Malformed`] at its first fault.
 
+mod audit;
 mod cause;
 mod check;
 mod command;
@@ -30,6 +31,7 @@ mod wish;
 mod words;
 mod zone;
 
+pub use audit::{audit_entry, audit_message};
 pub use cause::{cause_text, outcome_text};
 pub use command::{entry_message, entry_parts, request_id};
 pub use event::{event_id, event_id_text, event_message};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use waymark_core::health::ProfileStatus;
 use waymark_core::model::{Agent, Profile, ProfileId, RecordSet, Region, Revision, Service, Timestamp, Zone};
-use waymark_core::state::{CommandId, Event, History, ProfileHealth, Remembered, State};
+use waymark_core::state::{AuditTrail, CommandId, Event, History, ProfileHealth, Remembered, State};
 
+use super::audit::{audit_entry, audit_message};
 use super::command::{request_id, request_id_bytes};
 use super::cookies::{cookies_message, stored_cookies};
 use super::geography::{choice_message, override_message, stored_digest, stored_override};
@@ -64,6 +65,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         overrides: over,
         history,
         events,
+        audit,
         remembered,
         remembered_order: _,
     } = state;
@@ -86,6 +88,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
     let pasts = history.iter().flat_map(|(counter, past)| past_messages(counter, past).map(Kind::Past));
     let beginning = [Kind::History(stored::HistoryBeginning { begins_ms: history.begins().0 })];
     let events = events.values().map(|event| Kind::Event(event.as_ref().into()));
+    let audit = audit.entries.values().map(|entry| Kind::Audit(audit_message(entry)));
     let replies = remembered.iter().map(|(id, remembered)| Kind::Reply(reply_message(*id, remembered)));
     zones
         .chain(records)
@@ -104,6 +107,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         .chain(beginning)
         .chain(pasts)
         .chain(events)
+        .chain(audit)
         .chain(replies)
         .map(|kind| stored::SnapshotRecord { kind: Some(kind) })
 }
@@ -151,6 +155,7 @@ impl StateBuilder {
     }
 
     /// Takes one record, in any order; refuses what it cannot read or has seen already.
+    #[expect(clippy::too_many_lines, reason = "a row for each kind, and nothing else")]
     pub fn add(&mut self, record: stored::SnapshotRecord) -> Result<(), Malformed> {
         match required("record", record.kind)? {
             Kind::Zone(zone) => {
@@ -220,6 +225,10 @@ impl StateBuilder {
                 let event = Event::try_from(event)?;
                 fresh("event.counter", self.state.events.insert(event.id, Arc::new(event)))
             }
+            Kind::Audit(message) => {
+                let entry = audit_entry(message)?;
+                fresh("audit.number", self.state.audit.entries.insert(entry.number, Arc::new(entry)))
+            }
             Kind::Reply(reply) => self.add_reply(reply),
         }
     }
@@ -257,6 +266,8 @@ impl StateBuilder {
         if let Err(name) = state.rebuild_references() {
             return Err(Malformed::new("endpoint", format!("'{name}' is no profile and no service")));
         }
+        AuditTrail::check(state.audit.entries.values().map(AsRef::as_ref))
+            .map_err(|(_, fault)| Malformed::new("audit", fault.to_string()))?;
         let mut records = state.records.values();
         if let Some(set) = records.find(|set| !state.zones.contains_key(&set.zone)) {
             return Err(Malformed::new("record_set.zone", format!("'{}' is no zone", set.zone)));

@@ -2,7 +2,7 @@
 
 use waymark_core::health::{EndpointStatus, Judgement, OutcomeClass, ProfileStatus, Verdict};
 use waymark_core::model::{OverrideKind, Protocol, Routing};
-use waymark_core::state::OverrideAct;
+use waymark_core::state::{AuditOutcome, OverrideAct};
 
 use super::Malformed;
 use crate::admin::v1 as wire;
@@ -39,6 +39,13 @@ words!(Routing, Routing, "routing", {
     Geographic = Geographic,
     Multivalue = Multivalue,
     Subnet = Subnet,
+});
+words!(AuditOutcome, AuditOutcome, "audit.outcome", {
+    Done = Done,
+    Unchanged = Unchanged,
+    Refused = Refused,
+    Begun = Begun,
+    Unknown = Unknown,
 });
 words!(Protocol, Protocol, "protocol", { Http = Http, Https = Https, Tcp = Tcp });
 words!(Verdict, Verdict, "verdict", { Up = Up, Down = Down });

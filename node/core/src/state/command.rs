@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::{CookieSecret, LatencyRowDraft};
+use super::{AuditNote, AuditOutcome, CookieSecret, LatencyRowDraft};
 use crate::geo::GeoDigest;
 use crate::health::Outcome;
 use crate::model::{
@@ -29,10 +29,19 @@ pub struct Context {
 pub struct Command {
     /// The client's mark; members' own commands need none, being absolute facts.
     pub id: Option<CommandId>,
-    /// Who wishes it, as shown in events: `operator`, later the name in a certificate; members' own are `cluster`.
+    /// Who wishes it, as shown in events: as `operator/alice`, `dev` in plain text; members' own are `cluster`.
     pub author: String,
+    /// What the audit trail says of it, if it comes from an operator (SEC-5).
+    pub note: Option<AuditNote>,
     /// What is wished.
     pub action: Action,
+}
+
+impl Command {
+    /// A command of a member's own.
+    pub fn of_cluster(action: Action) -> Self {
+        Self { id: None, author: "cluster".to_owned(), note: None, action }
+    }
 }
 
 /// What a command asks for. Names of new objects come as raw text: `apply` judges them with all else.
@@ -322,6 +331,12 @@ pub enum Action {
     AllotMember {
         /// The number.
         number: MemberId,
+    },
+    /// How far something has come that an operator changes beside the log: who is in the cluster, or who leads it. Nothing
+    /// changes but the audit trail (SEC-5).
+    Audit {
+        /// How far.
+        outcome: AuditOutcome,
     },
     /// An operator wants an agent that is lost out of the list.
     ForgetAgent {

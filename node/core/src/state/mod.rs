@@ -1,6 +1,7 @@
 //! What the cluster agrees on, the commands that change it, and the read model that is built from it.
 
 mod apply;
+mod audit;
 mod change;
 mod command;
 mod cookies;
@@ -22,6 +23,7 @@ mod statuses;
 mod view;
 
 pub use apply::{apply, suppose_down};
+pub use audit::{AuditEntry, AuditFault, AuditHash, AuditNote, AuditOutcome, AuditTrail};
 pub use change::{Applied, Change, Rejection, Reply, Warning};
 pub use command::{Action, Command, CommandId, Context, FoundAddresses, ReportedOutcome};
 pub use cookies::{CookieSecret, CookieSecrets};

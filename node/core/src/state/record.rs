@@ -5,8 +5,8 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use super::{
-    CommandId, CookieSecrets, Event, EventId, Geography, HealthTree, History, LatencyTable, LearnedTable,
-    References, Rejection, Reply,
+    AuditTrail, CommandId, CookieSecrets, Event, EventId, Geography, HealthTree, History, LatencyTable,
+    LearnedTable, References, Rejection, Reply,
 };
 use crate::geo::CloudRegion;
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
@@ -87,6 +87,8 @@ pub struct State {
     pub history: History,
     /// The latest [`State::EVENTS_MAX`] events.
     pub events: OrdMap<EventId, Arc<Event>>,
+    /// Who changed what.
+    pub audit: AuditTrail,
     /// The latest [`State::REMEMBERED_MAX`] marked commands.
     pub remembered: OrdMap<CommandId, Arc<Remembered>>,
     /// Their marks in the order in which they came.

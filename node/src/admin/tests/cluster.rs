@@ -83,9 +83,18 @@ async fn reflection_lists_every_service() {
     let listed = in_time(answers.message()).await.unwrap().unwrap().message_response;
     let Some(MessageResponse::ListServicesResponse(listed)) = listed else { panic!("{listed:?}") };
     let names: Vec<String> = listed.service.into_iter().map(|service| service.name).collect();
-    for noun in
-        ["Zones", "Profiles", "Endpoints", "Regions", "Agents", "Statuses", "Events", "Answers", "Cluster"]
-    {
+    for noun in [
+        "Zones",
+        "Profiles",
+        "Endpoints",
+        "Regions",
+        "Agents",
+        "Statuses",
+        "Events",
+        "Answers",
+        "Audit",
+        "Cluster",
+    ] {
         assert!(names.contains(&format!("waymark.admin.v1.{noun}")), "{noun} in {names:?}");
     }
     assert!(names.iter().any(|name| name == "grpc.health.v1.Health"), "{names:?}");

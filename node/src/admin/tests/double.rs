@@ -54,7 +54,7 @@ impl Double {
 
     /// Carries `action` out, as some member of the cluster would.
     pub(super) fn commit(&self, action: Action) -> Proposed {
-        self.apply(vec![Command { id: None, author: "cluster".into(), action }])
+        self.apply(vec![Command::of_cluster(action)])
     }
 
     fn changed(&self, member: MemberStatus) -> Result<MemberStatus, MembershipError> {

@@ -155,7 +155,7 @@ async fn a_watch_of_one_profile_shows_only_its_events() {
         let event = in_time(watch.message()).await.unwrap().unwrap();
         assert_eq!(event.profile, "api");
         if event.to() == Status::Disabled {
-            assert_eq!(event.cause, "configuration changed by operator");
+            assert_eq!(event.cause, "configuration changed by dev");
             break;
         }
     }

@@ -14,9 +14,9 @@ use waymark_core::state::{Action, ReportedOutcome};
 use waymark_proto::admin::v1::{
     CreateProfileRequest, CreateZoneRequest, Endpoint, Monitor, NameServer, Profile, Routing, WriteOptions,
     WriteResponse, Zone, agents_client::AgentsClient, answers_client::AnswersClient,
-    cluster_client::ClusterClient, endpoints_client::EndpointsClient, events_client::EventsClient,
-    profiles_client::ProfilesClient, records_client::RecordsClient, regions_client::RegionsClient,
-    statuses_client::StatusesClient, zones_client::ZonesClient,
+    audit_client::AuditClient, cluster_client::ClusterClient, endpoints_client::EndpointsClient,
+    events_client::EventsClient, profiles_client::ProfilesClient, records_client::RecordsClient,
+    regions_client::RegionsClient, statuses_client::StatusesClient, zones_client::ZonesClient,
 };
 
 use super::super::handles::Handles;
@@ -94,6 +94,7 @@ impl Fixture {
     }
 
     clients! {
+        audit: AuditClient,
         zones: ZonesClient,
         profiles: ProfilesClient,
         records: RecordsClient,

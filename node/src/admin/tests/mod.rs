@@ -1,6 +1,7 @@
 //! The operators' API as its clients see it: over gRPC on loopback, with a cluster of one that lives in memory.
 
 mod answers;
+mod audit;
 mod cluster;
 mod double;
 mod endpoints;

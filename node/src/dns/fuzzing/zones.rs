@@ -26,7 +26,8 @@ pub(in crate::dns) const SECRET: CookieSecret = CookieSecret([3; 16]);
 /// `state` after `action`, which is a good one.
 pub(in crate::dns) fn carry_out(state: &State, action: Action) -> State {
     let context = Context { index: LogIndex(1), at: Timestamp(0) };
-    let applied = apply(state, context, &Command { id: None, author: "operator".to_owned(), action });
+    let applied =
+        apply(state, context, &Command { id: None, author: "operator".to_owned(), note: None, action });
     applied.reply.expect("a good command");
     applied.state
 }

@@ -47,7 +47,7 @@ fn action(draws: &mut Draws) -> Action {
 
 fn changed(view: &View, index: u64, action: Action) -> View {
     let context = Context { index: LogIndex(index), at: Timestamp(index) };
-    let command = Command { id: None, author: "operator".to_owned(), action };
+    let command = Command { id: None, author: "operator".to_owned(), note: None, action };
     let applied = apply(&view.state, context, &command);
     view.after(applied.state, &applied.changes, LogIndex(index))
 }

@@ -15,7 +15,8 @@ const CLASS_AND_TTL: [u8; 6] = [0, 1, 0, 0, 0, 60];
 
 fn carry_out(state: State, action: Action) -> State {
     let context = Context { index: LogIndex(1), at: Timestamp(0) };
-    let applied = apply(&state, context, &Command { id: None, author: "operator".to_owned(), action });
+    let applied =
+        apply(&state, context, &Command { id: None, author: "operator".to_owned(), note: None, action });
     applied.reply.expect("a good command");
     applied.state
 }

@@ -14,7 +14,7 @@ use super::stage::founding;
 use crate::ingest::limits::Waits;
 use crate::ingest::reading::reported;
 use crate::ingest::recent::Recent;
-use crate::ingest::session::{Greeting, Records, Session, command};
+use crate::ingest::session::{Greeting, Records, Session};
 use crate::raft::{HeldSession, ProposeError, Proposed};
 
 const ENDPOINTS: usize = 3;
@@ -103,7 +103,7 @@ const AGENT: &str = "a1";
 impl World {
     fn new() -> Self {
         let mut log = Log(State::default(), 0);
-        let founding: Vec<Command> = founding(ENDPOINTS, 1).into_iter().map(command).collect();
+        let founding: Vec<Command> = founding(ENDPOINTS, 1).into_iter().map(Command::of_cluster).collect();
         log.commit(&founding);
         let profile = log.0.profiles.values().next().expect("the profile").clone();
         let check = profile.endpoints[0].check_revision;
@@ -174,7 +174,7 @@ impl World {
         let reported = reported(&outcome).expect("a good outcome");
         let action =
             Action::RecordOutcomes { agent: AGENT.into(), run: AgentRun(self.run), outcomes: vec![reported] };
-        self.whole.commit(&[command(action)]);
+        self.whole.commit(&[Command::of_cluster(action)]);
     }
 
     fn send(&mut self) {

@@ -5,12 +5,12 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 use waymark_core::health::{EndpointStatus, Verdict};
 use waymark_core::model::{Caseless, EndpointId};
+use waymark_core::state::Command;
 
 use super::agent::Agent;
 use super::stage::{BAD, DEADLINE, Door, OK, admission, founding};
 use crate::ingest::Identity;
 use crate::ingest::Ingest;
-use crate::ingest::session::command;
 use crate::publication::Reader;
 use crate::raft::{Compaction, Member, MemberConfig, Membership, Stopper, TimerProfile};
 
@@ -39,7 +39,7 @@ impl Running {
         let (membership, proposer, reader) = (started.membership, started.proposer, started.reader);
         if membership.id().is_none() {
             membership.init().await.unwrap();
-            let commands = founding(endpoints, 3).into_iter().skip(1).map(command).collect();
+            let commands = founding(endpoints, 3).into_iter().skip(1).map(Command::of_cluster).collect();
             let proposed = proposer.propose(commands).await.unwrap();
             assert!(proposed.replies.iter().all(Result::is_ok), "{proposed:?}");
         }

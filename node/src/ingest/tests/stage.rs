@@ -20,7 +20,6 @@ use crate::acceptor;
 use crate::ingest::consensus::Consensus;
 use crate::ingest::limits::Waits;
 use crate::ingest::service::{Admission, Identity, Ingest};
-use crate::ingest::session::command;
 use crate::publication::{Publisher, Reader, no_tables, publication};
 use crate::raft::{HeldSession, ProposeError, Proposed};
 
@@ -75,7 +74,7 @@ impl Stage {
 
     /// Commits a command that must be accepted.
     pub(super) fn commit(&self, action: Action) -> Reply {
-        self.apply(&[command(action)]).remove(0).expect("the command is accepted")
+        self.apply(&[Command::of_cluster(action)]).remove(0).expect("the command is accepted")
     }
 
     fn apply(&self, commands: &[Command]) -> Vec<Result<Reply, Rejection>> {

@@ -17,7 +17,7 @@ async fn open_session(member: &Running, agent: &str) -> HeldSession {
         member: member.id(),
         is_blind: None,
     };
-    let command = Command { id: None, author: "cluster".into(), action };
+    let command = Command::of_cluster(action);
     let proposed = member.proposer.propose(vec![command]).await.unwrap();
     let session = proposed.replies[0].as_ref().unwrap().revision;
     HeldSession { agent: Caseless::new(agent), session }

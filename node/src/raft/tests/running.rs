@@ -169,7 +169,7 @@ pub(super) async fn leader(members: &[Running]) -> usize {
 pub(super) fn region(name: &str) -> Command {
     let region =
         Region { name: Caseless::new(name), latitude_e6: 0, longitude_e6: 0, revision: Revision::default() };
-    Command { id: None, author: "operator".into(), action: Action::SetRegion(region) }
+    Command { id: None, author: "operator".into(), note: None, action: Action::SetRegion(region) }
 }
 
 pub(super) fn marked(id: u128, command: Command) -> Command {

@@ -12,10 +12,10 @@ use waymark_core::model::{
     RelativeName, Revision, Routing, StatusRange, Timestamp, Zone, ZonePatch, ZoneTimers, parse_target,
 };
 use waymark_core::state::{
-    Action, Command, CommandId, CookieSecret, ProfileHealth, Remembered, ReportedOutcome, State,
+    Action, AuditNote, Command, CommandId, CookieSecret, ProfileHealth, Remembered, ReportedOutcome, State,
 };
 
-use super::golden_events::{events, replies};
+use super::golden_events::{audit, events, replies};
 use super::golden_files::{golden, hex};
 use super::golden_routing::{self, add_places};
 use super::records::{self, add_records};
@@ -232,6 +232,7 @@ fn state() -> State {
     state.zones.insert(zone.name.clone(), zone.into());
     state.regions.insert(region().name, region().into());
     state.agents.insert(agent.name.clone(), agent.into());
+    state.audit = audit();
     for event in events() {
         state.events.insert(event.id, event.into());
     }
@@ -329,7 +330,9 @@ fn every_command_of_the_log_is_read_for_ever() {
         .chain(records::actions())
     {
         let id = Some(CommandId(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10));
-        let command = Command { id, author: "operator".into(), action };
+        // What has a note is what came after there were any.
+        let note = (name == "audit").then(|| AuditNote::new("192.0.2.1:50000", "remove member", "m4", ""));
+        let command = Command { id, author: "operator".into(), note, action };
         let today = stored::Command::from(&command).encode_to_vec();
         let bytes = golden(&format!("command.{name}.hex"), &today);
         let read = Command::try_from(stored::Command::decode(bytes.as_slice()).unwrap()).unwrap();
@@ -353,7 +356,7 @@ fn every_record_of_a_snapshot_is_read_for_ever() {
         builder.add(stored::SnapshotRecord::decode(bytes.as_slice()).unwrap()).unwrap();
         old.push(hex(&bytes));
     }
-    assert_eq!(seen.len(), 18, "a record of each kind: {seen:?}");
+    assert_eq!(seen.len(), 19, "a record of each kind: {seen:?}");
     let read = builder.finish().unwrap();
     assert_eq!(read, state, "the old bytes read as something else");
     let anew: Vec<_> = snapshot_records(&read).map(|record| hex(&record.encode_to_vec())).collect();
@@ -380,5 +383,6 @@ fn record_name(record: &stored::SnapshotRecord) -> &'static str {
         Kind::Cookies(_) => "cookies",
         Kind::RecordSet(_) => "record-set",
         Kind::Override(_) => "override",
+        Kind::Audit(_) => "audit",
     }
 }

@@ -2,7 +2,10 @@
 
 use waymark_core::health::{AgentVerdict, EndpointStatus, ProfileStatus, RegionalVerdict, Verdict};
 use waymark_core::model::{EndpointId, LogIndex, ProfileId, Revision, Timestamp, Violation};
-use waymark_core::state::{Event, EventCause, EventId, EventStatus, Rejection, Reply, Subject};
+use waymark_core::state::{
+    AuditEntry, AuditHash, AuditNote, AuditOutcome, AuditTrail, Event, EventCause, EventId, EventStatus,
+    Rejection, Reply, Subject,
+};
 
 use super::golden::{REFUSED, region};
 use super::overrides::golden_cause;
@@ -61,4 +64,19 @@ pub(super) fn replies() -> [Result<Reply, Rejection>; 7] {
         Err(Rejection::InUse { noun: "zone", name: "tm.example.com".into(), by: vec![web()] }),
         Err(Rejection::LastEndpoint { profiles: vec!["profile 'web'".into()] }),
     ]
+}
+
+/// A trail of one entry, whose predecessors have been forgotten.
+pub(super) fn audit() -> AuditTrail {
+    let entry = AuditEntry {
+        number: 7,
+        at: Timestamp(1_700_000_000_004),
+        index: LogIndex(99),
+        revision: Revision(41),
+        author: "operator/alice".into(),
+        note: AuditNote::new("192.0.2.1:50000", "update profile", "Web", "ttl=30"),
+        outcome: AuditOutcome::Done,
+        previous: AuditHash([0x5a; 32]),
+    };
+    AuditTrail { entries: [(entry.number, std::sync::Arc::new(entry))].into_iter().collect() }
 }

@@ -11,8 +11,8 @@ use waymark_core::model::{
     parse_target,
 };
 use waymark_core::state::{
-    Action, CookieSecret, CookieSecrets, FoundAddresses, LatencyRow, LatencyRowDraft, LearnedRow, Past,
-    PlaceOverride, Replaced, State,
+    Action, AuditOutcome, CookieSecret, CookieSecrets, FoundAddresses, LatencyRow, LatencyRowDraft,
+    LearnedRow, Past, PlaceOverride, Replaced, State,
 };
 
 use super::{overrides, sight};
@@ -61,6 +61,7 @@ pub(super) fn actions() -> Vec<(&'static str, Action)> {
         ("update_zone.timers", set_timers()),
         ("rotate_cookies", Action::RotateCookies { fresh: CookieSecret([0xa7; 16]) }),
         ("allot_member", Action::AllotMember { number: MemberId(4) }),
+        ("audit", Action::Audit { outcome: AuditOutcome::Begun }),
         ("forget_history", Action::ForgetHistory { before: Timestamp(1_700_000_000_000) }),
     ]
     .into_iter()

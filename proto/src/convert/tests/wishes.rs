@@ -3,14 +3,15 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use proptest::sample::select;
 use waymark_core::geo::GeoDigest;
 use waymark_core::model::{
     AgentRun, Edit, EndpointId, EndpointPatch, MemberId, MonitorPatch, ProfilePatch, ServicePatch, Timestamp,
     Violation, ZonePatch,
 };
 use waymark_core::state::{
-    Action, Command, CommandId, CookieSecret, FoundAddresses, LatencyRowDraft, Rejection, Reply,
-    ReportedOutcome,
+    Action, AuditNote, AuditOutcome, Command, CommandId, CookieSecret, FoundAddresses, LatencyRowDraft,
+    Rejection, Reply, ReportedOutcome,
 };
 
 use super::arbitrary::{
@@ -278,13 +279,21 @@ fn members_action() -> impl Strategy<Value = Action> {
         any::<[u8; 16]>().prop_map(|fresh| Action::RotateCookies { fresh: CookieSecret(fresh) }),
         any::<u64>().prop_map(|before| Action::ForgetHistory { before: Timestamp(before) }),
         any::<u64>().prop_map(|number| Action::AllotMember { number: MemberId(number) }),
+        select(AuditOutcome::ALL.as_slice()).prop_map(|outcome| Action::Audit { outcome }),
     ]
 }
 
 pub(super) fn command() -> impl Strategy<Value = Command> {
     let id = option::of(any::<u128>().prop_map(CommandId));
     let action = prop_oneof![3 => operators_action(), 1 => members_action()];
-    (id, text(), action).prop_map(|(id, author, action)| Command { id, author, action })
+    let note = (text(), text(), text(), text())
+        .prop_map(|(from, act, object, detail)| AuditNote::new(&from, &act, &object, &detail));
+    (id, text(), option::of(note), action).prop_map(|(id, author, note, action)| Command {
+        id,
+        author,
+        note,
+        action,
+    })
 }
 
 pub(super) fn reply() -> impl Strategy<Value = Result<Reply, Rejection>> {

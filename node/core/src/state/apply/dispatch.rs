@@ -7,12 +7,12 @@ use super::{
     remember, service, zone,
 };
 use crate::model::{MemberId, Timestamp};
-use crate::state::{Action, Applied, Command, Context, CookieSecret, Rejection, State};
+use crate::state::{Action, Applied, AuditTrail, Command, Context, CookieSecret, Rejection, State};
 
 /// Carries `command` out on `state`: a pure function, so that every member comes to the same state.
 ///
 /// A command that is refused, or that changes nothing, leaves the state as it was, but for the memory of its mark
-/// (CLI-4); any other raises the counter by one. A command whose mark is remembered is answered as it was then.
+/// (CLI-4) and the audit trail (SEC-5); any other raises the counter by one. A command whose mark is remembered is answered as it was then.
 pub fn apply(state: &State, context: Context, command: &Command) -> Applied {
     if let Some(reply) = remember::recall(state, command.id) {
         return Applied { state: state.clone(), reply, changes: Vec::new() };
@@ -20,6 +20,7 @@ pub fn apply(state: &State, context: Context, command: &Command) -> Applied {
     let mut step = Step::new(state, context, &command.author);
     let accepted = dispatch(&mut step, &command.action);
     let mut applied = step.close(accepted);
+    AuditTrail::note(&mut applied, state, context, command);
     remember::keep(&mut applied.state, command.id, &applied.reply);
     applied
 }
@@ -92,6 +93,7 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
         Action::RotateCookies { fresh } => rotate_cookies(step, *fresh),
         Action::FlattenTargets { found } => flatten::take_in(step, found),
         Action::AllotMember { number } => allot_member(step, *number),
+        Action::Audit { .. } => Ok(()),
         Action::ForgetAgent { name } => agent::forget(step, name),
     }
 }

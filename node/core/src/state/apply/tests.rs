@@ -65,7 +65,7 @@ impl Cluster {
     fn run(&mut self, id: Option<CommandId>, action: Action) -> Applied {
         self.index += 1;
         let context = Context { index: LogIndex(self.index), at: Timestamp(self.index * 1_000) };
-        let command = Command { id, author: "operator".into(), action };
+        let command = Command { id, author: "operator".into(), note: None, action };
         let applied = apply(&self.state, context, &command);
         invariants::check_step(&self.state, &command, &applied);
         invariants::check_state(&applied.state);

@@ -129,7 +129,8 @@ fn cli_4_the_oldest_marks_are_forgotten_first() {
     let nothing = || Action::Found { cluster: String::new(), cookies: None };
     let mut state = State::default();
     for id in 0..count {
-        let command = Command { id: Some(CommandId(id)), author: "operator".into(), action: nothing() };
+        let command =
+            Command { id: Some(CommandId(id)), author: "operator".into(), note: None, action: nothing() };
         state = apply(&state, Context { index: LogIndex(1), at: Timestamp(1) }, &command).state;
     }
     cluster.state = state;
