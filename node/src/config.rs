@@ -47,6 +47,8 @@ pub struct Config {
     pub grpc_advertise: MemberUrl,
     /// Who this member is to others, and whom it believes; none with `dev` only (SEC-1).
     pub credentials: Option<CredentialFiles>,
+    /// The file with the keys that secret headers are encrypted with; without one there are no secrets (SEC-4).
+    pub secret_key_file: Option<PathBuf>,
     /// Where DNS is served, over UDP and TCP.
     pub dns_listen: Vec<SocketAddr>,
     /// How DNS is answered.
@@ -104,6 +106,9 @@ pub struct Flags {
     /// The certificates of the authorities that are trusted, and what they have revoked, in PEM
     #[arg(long, value_name = "FILE", env = "WAYMARK_NODE_TLS_AUTHORITY")]
     pub tls_authority: Option<PathBuf>,
+    /// The file with the keys that secret headers are encrypted with, the same on all members [default: none; no secrets]
+    #[arg(long, value_name = "FILE", env = "WAYMARK_NODE_SECRET_KEY_FILE")]
+    pub secret_key_file: Option<PathBuf>,
     /// Where DNS is served over UDP and TCP, once for each address [default: 127.0.0.1:5300]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_DNS_LISTEN", value_delimiter = ',')]
     pub dns_listen: Vec<String>,
@@ -183,6 +188,10 @@ impl Config {
         // A path need not be text, so a flag's is taken as it is.
         let data_dir = given.value("data_dir", None, settings::text).map(PathBuf::from);
         let geo_database = given.value("geo_database", None, settings::text).map(PathBuf::from);
+        let secret_key_file = given.value("secret_key_file", None, settings::text).map(PathBuf::from);
+        let given_file = |flag: &Option<PathBuf>, in_file: Option<PathBuf>| {
+            flag.clone().or(in_file).filter(|path| !path.as_os_str().is_empty())
+        };
         let name = given
             .value("name", flags.name.as_deref(), settings::place_name)
             .unwrap_or_else(|| machine_name("member"));
@@ -201,6 +210,7 @@ impl Config {
                 .flatten()
                 .unwrap_or_else(|| MemberUrl::of(grpc_listen, is_encrypted)),
             credentials,
+            secret_key_file: given_file(&flags.secret_key_file, secret_key_file),
             dns_listen,
             dns_advertise: given
                 .value("dns_advertise", flags.dns_advertise.as_deref(), settings::host_and_port)
@@ -214,11 +224,7 @@ impl Config {
                 .value("start_grace", flags.start_grace.as_deref(), settings::duration)
                 .unwrap_or(Duration::from_secs(10)),
             resolver: given.value("resolver", flags.resolver.as_deref(), resolver).flatten(),
-            geo_database: flags
-                .geo_database
-                .clone()
-                .or(geo_database)
-                .filter(|path| !path.as_os_str().is_empty()),
+            geo_database: given_file(&flags.geo_database, geo_database),
             log_level: settings::log_level(given, flags.log_level.as_deref()),
             log_format: given
                 .value("log_format", flags.log_format.as_deref(), settings::word)

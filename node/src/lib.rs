@@ -34,6 +34,8 @@ use geo::GeoTables;
 use ingest::{Identity, Ingest};
 use measurements::Measurements;
 use raft::{Compaction, Member, MemberConfig, Membership, OpenError, Proposer, Started, TimerProfile};
+use waymark_process::pki::PkiError;
+use waymark_process::secrets::Keys;
 use waymark_process::tls::{Credentials, CredentialsError, PairError};
 use web::{Readiness, Web};
 
@@ -61,6 +63,9 @@ pub enum NodeError {
     /// The certificate for encrypted DNS cannot be used.
     #[error(transparent)]
     Certificate(#[from] PairError),
+    /// The key file cannot be used.
+    #[error("secret_key_file: {0}")]
+    Keys(#[from] PkiError),
     /// The identity that this member has among members cannot be used.
     #[error(transparent)]
     Credentials(#[from] CredentialsError),
@@ -87,6 +92,7 @@ pub enum NodeError {
 /// Runs a member until `shutdown` is cancelled; then answers what its sockets hold and ends.
 pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToken) -> Result<(), NodeError> {
     let credentials = credentials(&config)?;
+    let keys = Arc::new(keys(&config)?);
     if let Some(credentials) = &credentials {
         credentials.follow().map_err(NodeError::Signals)?;
     }
@@ -102,9 +108,8 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
     let (reader, proposer) = (started.reader.clone(), started.proposer.clone());
     measurements::start(measurements.clone(), reader, proposer, shutdown.clone());
     let connections = acceptor::incoming(grpc, credentials, shutdown.clone());
-    let served =
-        serve_grpc(connections, &started, (geo.clone(), measurements.clone()), timers(&config), &shutdown)
-            .await;
+    let beside = (geo.clone(), measurements.clone(), keys);
+    let served = serve_grpc(connections, &started, beside, timers(&config), &shutdown).await;
     let (reader, proposer) = (started.reader.clone(), started.proposer.clone());
     let web = Web { readiness: readiness.clone(), reader, proposer };
     let pages = serve_http(http, web, shutdown.clone());
@@ -158,6 +163,15 @@ pub fn credentials(config: &Config) -> Result<Option<Arc<Credentials>>, NodeErro
             Ok(Some(credentials))
         }
     }
+}
+
+/// What secret headers are encrypted with; nothing without a key file (SEC-4).
+///
+/// # Errors
+/// The file cannot be used.
+pub fn keys(config: &Config) -> Result<Keys, NodeError> {
+    let path = config.secret_key_file.as_deref();
+    Ok(path.map_or_else(|| Ok(Keys::default()), Keys::open)?)
 }
 
 fn flattener(config: &Config, started: &Started) -> Flattener {
@@ -239,7 +253,7 @@ async fn caught_up(membership: &Membership, proposer: &Proposer, readiness: &Rea
 async fn serve_grpc(
     connections: ReceiverStream<io::Result<Accepted>>,
     started: &Started,
-    (geo, measurements): (Arc<GeoTables>, Measurements),
+    (geo, measurements, keys): (Arc<GeoTables>, Measurements, Arc<Keys>),
     timers: TimerProfile,
     shutdown: &CancellationToken,
 ) -> JoinHandle<()> {
@@ -260,7 +274,8 @@ async fn serve_grpc(
         timers,
         shutdown.clone(),
     )
-    .measuring(measurements);
+    .measuring(measurements)
+    .unsealing(keys.clone());
     let recent = ingest.recent();
     started.outcomes.tell_from(Box::new(move |endpoints| recent.last(endpoints)));
     started.tables.tell_from(Box::new(move || geo.all_named()));
@@ -270,6 +285,7 @@ async fn serve_grpc(
         membership,
         started.outcomes.clone(),
         started.tables.clone(),
+        keys,
         shutdown.clone(),
     );
     let routes = admin

@@ -74,6 +74,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         waymark_node::encrypted_dns(&config)?;
         waymark_node::credentials(&config)?;
+        waymark_node::keys(&config)?;
         return Ok(());
     }
     let log = logging::start(&config.log_level, config.log_format).map_err(anyhow::Error::msg)?;

@@ -1,6 +1,7 @@
 //! Runs the command blocks of the manual, so that what is documented works.
 
 use harness::Cluster;
+use harness::cli::Cli;
 use harness::eventually::claim;
 use harness::{Agent, Member, eventually};
 
@@ -17,7 +18,12 @@ pub(crate) fn commands(page: &str) -> Vec<String> {
 /// CLI-1: every command of docs/cli.md, from top to bottom.
 #[test]
 fn every_command_of_the_command_line_page_works() {
-    let cluster = Cluster::start(1);
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let key = directory.path().join("secret.key").display().to_string();
+    Cli::plain("http://127.0.0.1:1").ok(&format!("pki secret-key {key}"));
+    let mut member = Member::new("m1", directory.path());
+    member.flags = vec!["--secret-key-file".into(), key];
+    let cluster = Cluster::found(directory, vec![member]);
     let commands = commands("cli.md");
     assert!(commands.len() > 40, "the page's commands were not found");
     let exported = cluster.directory().join("audit.jsonl").display().to_string();

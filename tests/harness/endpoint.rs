@@ -29,6 +29,7 @@ struct Shared {
     stopping: AtomicBool,
     connections: AtomicU64,
     requests: AtomicU64,
+    last_request: Mutex<String>,
 }
 
 /// A server on loopback.
@@ -50,6 +51,7 @@ impl FakeEndpoint {
             stopping: AtomicBool::new(false),
             connections: AtomicU64::new(0),
             requests: AtomicU64::new(0),
+            last_request: Mutex::default(),
         });
         let mut endpoint = Self { address, shared, thread: None };
         endpoint.heal();
@@ -79,6 +81,14 @@ impl FakeEndpoint {
     /// How many requests it has read to their end.
     pub fn requests(&self) -> u64 {
         self.shared.requests.load(Ordering::Relaxed)
+    }
+
+    /// The last request that it has read, as it came.
+    ///
+    /// # Panics
+    /// Never.
+    pub fn last_request(&self) -> String {
+        self.shared.last_request.lock().expect("no holder panics").clone()
     }
 
     /// Is it listening?
@@ -154,14 +164,15 @@ fn answer(mut stream: TcpStream, behaviour: Behaviour, shared: &Shared) -> std::
         }
         Behaviour::Status(status) | Behaviour::StatusOnce(status) => {
             stream.set_read_timeout(Some(REQUEST_PATIENCE))?;
-            read_request(&mut stream)?;
+            let request = read_request(&mut stream)?;
+            *shared.last_request.lock().expect("no holder panics") = request;
             shared.requests.fetch_add(1, Ordering::Relaxed);
             write!(stream, "HTTP/1.1 {status} Test\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
         }
     }
 }
 
-fn read_request(stream: &mut TcpStream) -> std::io::Result<()> {
+fn read_request(stream: &mut TcpStream) -> std::io::Result<String> {
     let (mut request, mut part) = (Vec::new(), [0; 1024]);
     while !request.windows(4).any(|window| window == b"\r\n\r\n") {
         match stream.read(&mut part)? {
@@ -169,5 +180,5 @@ fn read_request(stream: &mut TcpStream) -> std::io::Result<()> {
             length => request.extend_from_slice(&part[..length]),
         }
     }
-    Ok(())
+    Ok(String::from_utf8_lossy(&request).into_owned())
 }

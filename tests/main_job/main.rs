@@ -12,6 +12,7 @@ mod life;
 mod overrides;
 mod quiet_log;
 mod scene;
+mod secrets;
 mod security;
 mod soak;
 mod stale;

@@ -314,7 +314,7 @@ fn read_range(text: &str) -> Result<StatusRange> {
 
 fn read_header(text: &str) -> Result<Header> {
     let (name, value) = text.split_once(':').context("a header needs a ':'")?;
-    Ok(Header { name: name.to_owned(), value: value.trim_start().to_owned() })
+    Ok(Header { name: name.to_owned(), value: value.trim_start().into() })
 }
 
 fn known<T: Copy>(word: &str, all: &[T], as_str: fn(T) -> &'static str) -> Result<T> {

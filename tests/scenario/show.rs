@@ -226,7 +226,7 @@ pub(crate) fn describe_regions(regions: &[RegionalVerdict]) -> String {
 }
 
 fn headers(headers: &[Header]) -> impl Iterator<Item = String> {
-    headers.iter().map(|header| format!("header {}: {}", header.name, header.value))
+    headers.iter().map(|header| format!("header {}: {}", header.name, header.value.plain().unwrap_or("***")))
 }
 
 fn off(is_enabled: bool) -> &'static str {

@@ -35,19 +35,21 @@ pub(crate) struct Given {
 pub(crate) struct Header {
     name: String,
     value: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    secret: bool,
 }
 
 impl From<wire::Header> for Header {
     fn from(message: wire::Header) -> Self {
-        let wire::Header { name, value } = message;
-        Self { name, value }
+        let wire::Header { name, value, secret, sealed: _ } = message;
+        Self { name, value, secret }
     }
 }
 
 impl Header {
-    /// As the flag takes it.
+    /// As the flag takes it, unless it is a secret.
     pub(crate) fn line(&self) -> String {
-        format!("{}: {}", self.name, self.value)
+        format!("{}: {}{}", self.name, self.value, if self.secret { " (secret)" } else { "" })
     }
 }
 

@@ -11,6 +11,7 @@ use waymark_process::identity::Role;
 use waymark_process::pki::{
     AUTHORITY, AUTHORITY_KEY, Authority, Described, Issued, PkiError, Subject, describe, lifetime,
 };
+use waymark_process::secrets::Keys;
 use waymark_process::settings::place_name;
 
 use crate::failure::{Exit, Failure};
@@ -61,6 +62,14 @@ waymark pki revoke pki 6fd45a22b31f0e7719fa12c0a1b2c3d4")]
         #[arg(value_name = "FILE|SERIAL")]
         which: String,
     },
+    /// Make the file with the key that secret headers are encrypted with: the same one for all members of a cluster.
+    #[command(
+        after_help = "Examples:\n  waymark pki secret-key secret.key\n  waymark pki secret-key secret.key -o json"
+    )]
+    SecretKey {
+        /// The file; there must be none of that name.
+        file: PathBuf,
+    },
     /// Show what is in a file of certificates.
     #[command(
         after_help = "Examples:\n  waymark pki show pki/member-m1.pem\n  waymark pki show pki/authority.pem -o json"
@@ -100,6 +109,10 @@ pub(crate) fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
             Ok(session.show(&ShownIssue::new(issued, &dir.join(AUTHORITY))))
         }
         Verb::Revoke { dir, which } => revoke(&dir, &which, session),
+        Verb::SecretKey { file } => {
+            let key = Keys::create(&file).map_err(failure)?;
+            Ok(session.show(&SecretKey { file: text(&file), key }))
+        }
         Verb::Show { file } => {
             let (certificates, revoked) = read(&file)?;
             Ok(session
@@ -175,6 +188,28 @@ impl Shown for Made {
             "made the authority of '{}'\n  {}  goes to every member, agent and operator\n  {}  is the authority: keep it, and \
              keep it offline\n",
             self.trust_domain, self.certificate, self.key
+        )
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct SecretKey {
+    file: String,
+    /// Its number, which tells nothing of it.
+    key: String,
+}
+
+impl Shown for SecretKey {
+    const KIND: &'static str = "SecretKey";
+
+    fn names(&self) -> Vec<String> {
+        vec![self.file.clone()]
+    }
+
+    fn text(&self, _: &Style) -> String {
+        let Self { file, key } = self;
+        format!(
+            "made {file} with the key {key}: every member gets the same file, by its setting secret_key_file\n"
         )
     }
 }

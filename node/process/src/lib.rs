@@ -10,6 +10,7 @@ pub mod logging;
 mod memory;
 pub mod pki;
 pub mod resolver;
+pub mod secrets;
 pub mod seldom;
 pub mod settings;
 pub mod shutdown;

@@ -43,18 +43,18 @@ fn role_of<T>(request: &Request<T>) -> Option<&Role> {
 }
 
 /// What stands in the place of what a reader may not see.
-const HIDDEN: &str = "***";
+pub(super) const HIDDEN: &str = "***";
 
-/// What whoever made a request may see: viewers see no header values, which may be secrets (SEC-2).
+/// What whoever made a request may see: nobody sees secret headers (SEC-4), and viewers no header's value, as it may be one (SEC-2).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Eyes {
-    sees_secrets: bool,
+    sees_values: bool,
 }
 
 impl Eyes {
     /// Those of the caller of `request`.
     pub(super) fn of<T>(request: &Request<T>) -> Self {
-        Self { sees_secrets: role_of(request).is_none_or(|role| matches!(role, Role::Operator { .. })) }
+        Self { sees_values: role_of(request).is_none_or(|role| matches!(role, Role::Operator { .. })) }
     }
 
     /// The profile as they see it.
@@ -71,7 +71,9 @@ impl Eyes {
     }
 
     fn hide<'a>(self, headers: impl Iterator<Item = &'a mut Header>) {
-        headers.filter(|_| !self.sees_secrets).for_each(|header| header.value = HIDDEN.to_owned());
+        for header in headers.filter(|header| header.secret || !self.sees_values) {
+            (header.value, header.sealed) = (HIDDEN.to_owned(), Default::default());
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use tonic::{Response, Status};
 use waymark_core::model::{LogIndex, Violation, Violations};
 use waymark_core::state::{Command, CommandId, Context, Rejection, Reply, View, apply};
 use waymark_process::chance;
+use waymark_process::secrets::Keys;
 use waymark_proto::admin::v1::{ReadOptions, Warning, WriteOptions, WriteResponse};
 use waymark_proto::convert;
 
@@ -15,6 +16,7 @@ use super::caller::Caller;
 use super::consensus::Consensus;
 use super::fault;
 use super::limits::{WAIT_ALL, Watching};
+use super::sealing::seal;
 use super::watch::Watches;
 use super::wish::Wish;
 use crate::clock;
@@ -30,6 +32,8 @@ pub(super) struct Handles {
     pub(super) consensus: Arc<dyn Consensus>,
     /// Opens streams.
     pub(super) watches: Watches,
+    /// What secret headers are encrypted with (SEC-4).
+    pub(super) keys: Arc<Keys>,
 }
 
 /// What a write says beside its wish.
@@ -75,9 +79,10 @@ impl Handles {
         reader: Reader,
         consensus: Arc<dyn Consensus>,
         limits: Watching,
+        keys: Arc<Keys>,
         stopping: CancellationToken,
     ) -> Self {
-        Self { reader, consensus, watches: Watches::new(limits, stopping) }
+        Self { reader, consensus, watches: Watches::new(limits, stopping), keys }
     }
 
     /// The view to answer a read from: everything that was committed when the call came is in it, unless `stale` is
@@ -99,9 +104,13 @@ impl Handles {
         caller: Caller,
         marks: Marks,
         wish: Option<Wish>,
-        violations: Violations,
+        mut violations: Violations,
     ) -> Result<Response<WriteResponse>, Status> {
-        let (action, faults) = wish.map_or_else(Default::default, |Wish { action, faults }| (action, faults));
+        let (mut action, faults) =
+            wish.map_or_else(Default::default, |Wish { action, faults }| (action, faults));
+        if let Some(action) = &mut action {
+            seal(action, &self.keys, &mut violations);
+        }
         let patience = caller.patience;
         let command = |action| caller.command(Some(marks.id), words(&action).as_ref(), action);
         let faults = [violations.into_vec(), faults].concat();

@@ -25,6 +25,7 @@ mod profiles;
 mod records;
 mod regions;
 mod registry;
+mod sealing;
 mod services;
 mod shown;
 mod simulation;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tonic_health::ServingStatus;
+use waymark_process::secrets::Keys;
 use waymark_proto::admin::v1::{
     agents_server, answers_server, audit_server, cluster_server, endpoints_server, events_server, geo_server,
     latencies_server, profiles_server, records_server, regions_server, services_server, statuses_server,
@@ -58,10 +59,11 @@ pub async fn services(
     membership: Membership,
     outcomes: LastOutcomes,
     tables: HeldTables,
+    keys: Arc<Keys>,
     stopping: CancellationToken,
 ) -> Routes {
     let consensus = Arc::new(RaftHandles { proposer, membership, outcomes, tables });
-    let handles = Handles::new(reader, consensus, Watching::default(), stopping.clone());
+    let handles = Handles::new(reader, consensus, Watching::default(), keys, stopping.clone());
     with_handles(handles, stopping).await
 }
 

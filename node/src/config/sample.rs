@@ -27,6 +27,10 @@ tls_certificate = ""
 tls_key = ""
 tls_authority = ""
 
+# The keys that secret headers are encrypted with: one on each line, of which the first encrypts and all decrypt; the same file
+# on all members, and nobody else's business. `waymark pki secret-key` makes one. Read at the start. Empty: no secrets are taken.
+secret_key_file = ""
+
 # Where DNS is served, over UDP and TCP. 0.0.0.0 and [::] stand for every address of the machine; a reply leaves from the
 # one that its query came to.
 dns_listen = ["127.0.0.1:5300"]

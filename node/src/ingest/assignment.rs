@@ -11,6 +11,7 @@ use prost::Message;
 use waymark_core::health::Check;
 use waymark_core::model::{Endpoint, EndpointId, Profile, ProfileId, Revision};
 use waymark_core::state::{State, View};
+use waymark_process::secrets::{Keys, UnsealError};
 use waymark_proto::agent::v1 as wire;
 
 use super::limits::{ASSIGNMENT_BYTES_MAX, ASSIGNMENT_CHECKS_MAX};
@@ -30,6 +31,8 @@ pub(super) struct Assigner {
     ready: VecDeque<Difference>,
     /// The next message begins the full assignment.
     is_full: bool,
+    /// What secret headers are decrypted with (SEC-4).
+    keys: Arc<Keys>,
 }
 
 /// Only what is different, not the check itself: a profile's checks together may be large.
@@ -40,6 +43,11 @@ enum Difference {
 }
 
 impl Assigner {
+    /// One that has told nothing yet.
+    pub(super) fn new(keys: Arc<Keys>) -> Self {
+        Self { keys, ..Self::default() }
+    }
+
     /// Must the agent be told something that `view` says?
     pub(super) fn is_due(&self, view: &View) -> bool {
         self.is_under_way() || self.revision != Some(view.checks_revision)
@@ -78,13 +86,18 @@ impl Assigner {
             full: std::mem::take(&mut self.is_full),
             ..Default::default()
         };
-        let mut bytes = 0;
+        let (mut bytes, mut unread) = (0, Unread::default());
         while part.checks.len() + part.removed.len() < ASSIGNMENT_CHECKS_MAX {
             match self.difference() {
                 None => break,
                 Some(Difference::Removed(endpoint)) => part.removed.push(endpoint.0),
                 Some(Difference::Check(profile, endpoint)) => {
-                    let Some(check) = self.check(profile, endpoint) else { continue };
+                    let Some(mut check) = self.check(profile, endpoint) else { continue };
+                    if let Err(reason) = unseal(&self.keys, &mut check) {
+                        unread.note(&self.after, profile, endpoint, reason);
+                        part.removed.push(endpoint.0);
+                        continue;
+                    }
                     bytes += check.encoded_len();
                     if bytes > ASSIGNMENT_BYTES_MAX && !part.checks.is_empty() {
                         self.ready.push_front(Difference::Check(profile, endpoint));
@@ -94,6 +107,7 @@ impl Assigner {
                 }
             }
         }
+        unread.tell();
         part.more = self.has_difference();
         part
     }
@@ -145,4 +159,42 @@ fn checks(state: &State, id: ProfileId) -> BTreeMap<EndpointId, Check> {
 /// Of `state` what its checks depend on, so that nothing else is kept.
 fn checked(state: &State) -> State {
     State { profiles: state.profiles.clone(), services: state.services.clone(), ..State::default() }
+}
+
+/// Puts what secret headers say in their place. An agent that needs them gets them in plain text, within TLS, and nobody else does.
+fn unseal(keys: &Keys, check: &mut wire::Check) -> Result<(), UnsealError> {
+    for header in check.headers.iter_mut().filter(|header| header.secret) {
+        header.value = keys.unseal(&header.name, &header.sealed)?;
+        (header.secret, header.sealed) = (false, Default::default());
+    }
+    Ok(())
+}
+
+/// Checks of one message whose secrets this member cannot read. They are not carried out: without the header, an endpoint that is
+/// well would seem to fail.
+#[derive(Default)]
+struct Unread {
+    count: usize,
+    first: Option<(String, UnsealError)>,
+}
+
+impl Unread {
+    fn note(&mut self, state: &State, profile: ProfileId, endpoint: EndpointId, reason: UnsealError) {
+        self.count += 1;
+        let profile = state.profiles.get(&profile);
+        let named = profile
+            .and_then(|profile| Some(format!("{}/{}", profile.name, profile.endpoint_by_id(endpoint)?.name)));
+        self.first.get_or_insert_with(|| (named.unwrap_or_default(), reason));
+    }
+
+    /// One line for each message, so that it does not matter how many there are.
+    fn tell(self) {
+        let Some((endpoint, reason)) = self.first else { return };
+        tracing::error!(
+            endpoint,
+            %reason,
+            others = self.count - 1,
+            "a secret header cannot be read: agents on this member do not probe its endpoint"
+        );
+    }
 }

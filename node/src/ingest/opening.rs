@@ -29,6 +29,7 @@ pub(super) async fn open(
         rings: shared.recent.open(&held.agent),
         counters: shared.counters.clone(),
         measurements: shared.measurements.clone(),
+        keys: shared.keys.clone(),
     };
     let name = shared.identity.name.clone();
     let mut session = Session::new(held, greeting, name, shared.waits, records);

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tonic::{Extensions, Request, Response, Status, Streaming};
 use waymark_core::model::MemberId;
+use waymark_process::secrets::Keys;
 use waymark_proto::agent::v1::mesh_server::{Mesh, MeshServer};
 use waymark_proto::agent::v1::{AgentMessage, MemberMessage};
 
@@ -57,6 +58,7 @@ pub(super) struct Shared {
     pub(super) started: Instant,
     pub(super) shutdown: CancellationToken,
     pub(super) measurements: Measurements,
+    pub(super) keys: Arc<Keys>,
     streams: Arc<Semaphore>,
     tasks: TaskTracker,
 }
@@ -108,6 +110,7 @@ impl Ingest {
             started: Instant::now(),
             shutdown,
             measurements: Measurements::default(),
+            keys: Arc::default(),
             streams: Arc::new(Semaphore::new(STREAMS_MAX)),
             tasks: TaskTracker::new(),
         };
@@ -120,6 +123,15 @@ impl Ingest {
     /// When it is cloned or serves already.
     pub fn measuring(mut self, measurements: Measurements) -> Self {
         Arc::get_mut(&mut self.shared).expect("nobody serves yet").measurements = measurements;
+        self
+    }
+
+    /// Has secret headers decrypted with `keys` for the agents that must send them (SEC-4).
+    ///
+    /// # Panics
+    /// When it is cloned or serves already.
+    pub fn unsealing(mut self, keys: Arc<Keys>) -> Self {
+        Arc::get_mut(&mut self.shared).expect("nobody serves yet").keys = keys;
         self
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use waymark_core::model::{Agent, AgentRun, Caseless, EndpointId, MemberId, Timestamp};
 use waymark_core::state::{Action, Command, ReportedOutcome, View};
+use waymark_process::secrets::Keys;
 use waymark_proto::agent::v1 as wire;
 
 use super::allowance::Allowance;
@@ -52,6 +53,7 @@ pub(super) struct Records {
     pub(super) rings: Arc<Rings>,
     pub(super) counters: Arc<Counters>,
     pub(super) measurements: Measurements,
+    pub(super) keys: Arc<Keys>,
 }
 
 /// The session.
@@ -103,7 +105,7 @@ impl Session {
             heard_ms: 0,
             is_sight_due: false,
             freshness: Freshness::default(),
-            assigner: Assigner::default(),
+            assigner: Assigner::new(records.keys.clone()),
             allowance: Allowance::new(OUTCOMES_PER_SECOND_MAX, 0),
             records,
             survey,

@@ -65,7 +65,7 @@ impl Stage {
         started.membership.init().await.unwrap();
         let stop = CancellationToken::new();
         let connections = acceptor::incoming(listener, Some(own), stop.clone());
-        let beside = (Arc::new(GeoTables::default()), Measurements::default());
+        let beside = (Arc::new(GeoTables::default()), Measurements::default(), Arc::default());
         crate::serve_grpc(connections, &started, beside, TimerProfile::Local, &stop).await;
         Self { address, authority, dir, stop, _stopper: started.stopper }
     }

@@ -65,7 +65,8 @@ fn custom_headers(check: &Check) -> Result<HeaderMap, Fault> {
         if name == CONTENT_LENGTH || name == TRANSFER_ENCODING {
             return Err(Fault::agent(format!("the header {name} cannot be sent: a probe has no body")));
         }
-        headers.insert(name, HeaderValue::try_from(&header.value).map_err(|_| unsendable())?);
+        let value = header.value.plain().ok_or_else(unsendable)?;
+        headers.insert(name, HeaderValue::try_from(value).map_err(|_| unsendable())?);
     }
     Ok(headers)
 }

@@ -171,10 +171,8 @@ mod tests {
     use super::*;
 
     fn check(target: Target, host: Option<&str>) -> Check {
-        let headers = host
-            .map(|value| Header { name: "hOST".to_owned(), value: value.to_owned() })
-            .into_iter()
-            .collect();
+        let headers =
+            host.map(|value| Header { name: "hOST".to_owned(), value: value.into() }).into_iter().collect();
         Check {
             protocol: Protocol::Https,
             target,

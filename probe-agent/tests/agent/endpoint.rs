@@ -176,7 +176,7 @@ pub(crate) fn check(protocol: Protocol, address: SocketAddr) -> Check {
 
 /// `check` with a header more.
 pub(crate) fn with_header(mut check: Check, name: &str, value: &str) -> Check {
-    check.headers.push(Header { name: name.to_owned(), value: value.to_owned() });
+    check.headers.push(Header { name: name.to_owned(), value: value.into() });
     check
 }
 

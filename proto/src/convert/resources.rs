@@ -1,8 +1,9 @@
 //! Services, regions, agents, and the small messages that stand in others.
 
+use bytes::Bytes;
 use waymark_core::model::{
-    Agent, AgentRun, Caseless, Header, MemberId, Region, Revision, Service, StatusRange, Timestamp,
-    Violation, parse_target,
+    Agent, AgentRun, Caseless, Header, HeaderValue, MemberId, Region, Revision, Service, StatusRange,
+    Timestamp, Violation, parse_target,
 };
 
 use super::{Malformed, parsed};
@@ -36,16 +37,27 @@ impl TryFrom<wire::Service> for Service {
     }
 }
 
+/// A secret that is not encrypted is left out: this is what comes to stand in the log (SEC-4).
 impl From<&Header> for wire::Header {
     fn from(header: &Header) -> Self {
         let Header { name, value } = header;
-        Self { name: name.clone(), value: value.clone() }
+        let (value, sealed) = match value {
+            HeaderValue::Plain(text) => (text.clone(), None),
+            HeaderValue::Secret(_) => (String::new(), Some(Bytes::new())),
+            HeaderValue::Sealed(bytes) => (String::new(), Some(Bytes::copy_from_slice(bytes))),
+        };
+        Self { name: name.clone(), value, secret: sealed.is_some(), sealed: sealed.unwrap_or_default() }
     }
 }
 
 impl From<wire::Header> for Header {
     fn from(message: wire::Header) -> Self {
-        let wire::Header { name, value } = message;
+        let wire::Header { name, value, secret, sealed } = message;
+        let value = match (secret, sealed.is_empty()) {
+            (_, false) => HeaderValue::Sealed(sealed.as_ref().into()),
+            (true, true) => HeaderValue::Secret(value),
+            (false, true) => HeaderValue::Plain(value),
+        };
         Self { name, value }
     }
 }

@@ -55,6 +55,8 @@ pub(crate) struct Change {
     /// A header of its probes' requests, over the profile's of that name; may be repeated, and replaces all there were.
     #[arg(long = "header", value_name = "NAME: VALUE", value_parser = flags::header)]
     headers: Vec<Header>,
+    #[command(flatten)]
+    secret_headers: flags::SecretHeaders,
     /// A field that goes back to its default; may be repeated.
     #[arg(long, value_name = "FIELD", value_parser = UNSET.map(|(word, _)| word))]
     unset: Vec<String>,
@@ -88,7 +90,7 @@ impl Change {
             weight: mask.take("weight", self.weight),
             location: mask.take("location", self.location),
             always_serve: mask.take("always_serve", self.always_serve),
-            headers: mask.take_list("headers", self.headers),
+            headers: mask.take_list("headers", self.secret_headers.behind(self.headers)),
             revision: 0,
             check_revision: 0,
             nested: mask.take("nested", self.nested).unwrap_or_default(),

@@ -7,4 +7,6 @@ mod parse;
 
 pub(crate) use fields::{Mask, field_of, flag_of};
 pub(crate) use moment::{Moment, moment};
-pub(crate) use parse::{coordinates, header, name_server, number, revision, status_range, switch, ttl};
+pub(crate) use parse::{
+    SecretHeaders, coordinates, header, name_server, number, revision, status_range, switch, ttl,
+};

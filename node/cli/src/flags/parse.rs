@@ -1,6 +1,9 @@
 //! Reading what stands behind a flag. Only the shape is looked at here: what is allowed is the cluster's to say, with
 //! all else at once.
 
+use std::convert::Infallible;
+
+use clap::Args;
 use waymark_core::model::profile_limits::TTL_MAX;
 use waymark_proto::admin::v1::{Header, NameServer, StatusRange};
 
@@ -31,7 +34,50 @@ pub(crate) fn coordinates(text: &str) -> Result<(f64, f64), String> {
 pub(crate) fn header(text: &str) -> Result<Header, String> {
     let (name, value) =
         text.split_once(':').ok_or("has no ':'; write 'NAME: VALUE', as in 'Host: web.example.org'")?;
-    Ok(Header { name: name.trim().to_owned(), value: value.trim().to_owned() })
+    Ok(Header { name: name.trim().to_owned(), value: value.trim().to_owned(), ..Header::default() })
+}
+
+/// The same, of a header whose value is a secret. It never fails, as a refusal would repeat the secret: what has no ':' has no name, and
+/// that is for the cluster to refuse.
+pub(crate) fn secret_header(text: &str) -> Result<Header, Infallible> {
+    let (name, value) = text.split_once(':').unwrap_or(("", text));
+    Ok(Header {
+        name: name.trim().to_owned(),
+        value: value.trim().to_owned(),
+        secret: true,
+        ..Header::default()
+    })
+}
+
+/// Reads `NAME: FILE`, where the secret value is what is in the file, without the end of its line.
+pub(crate) fn secret_header_file(text: &str) -> Result<Header, String> {
+    let Header { name, value: path, .. } = header(text)?;
+    let value = std::fs::read_to_string(&path).map_err(|error| format!("cannot be read: {error}"))?;
+    Ok(Header {
+        name,
+        value: value.trim_end_matches(['\r', '\n']).to_owned(),
+        secret: true,
+        ..Header::default()
+    })
+}
+
+/// Headers whose values are secrets, wherever they are given.
+#[derive(Args, Debug)]
+pub(crate) struct SecretHeaders {
+    /// A header whose value is a secret: encrypted, and shown to nobody; may be repeated, and replaces all headers there were. Others
+    /// on this machine can see it while this runs.
+    #[arg(long = "secret-header", value_name = "NAME: VALUE", value_parser = secret_header)]
+    given: Vec<Header>,
+    /// The same, with the value in a file.
+    #[arg(long = "secret-header-file", value_name = "NAME: FILE", value_parser = secret_header_file)]
+    in_files: Vec<Header>,
+}
+
+impl SecretHeaders {
+    /// `headers`, and these behind them.
+    pub(crate) fn behind(self, headers: Vec<Header>) -> Vec<Header> {
+        headers.into_iter().chain(self.given).chain(self.in_files).collect()
+    }
 }
 
 /// Reads `MIN-MAX`, or one status code.
@@ -101,6 +147,20 @@ mod tests {
         for text in ["", "50", "50;8", "a,b", "NaN,0", "inf,0"] {
             assert!(coordinates(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn sec_4_secrets_are_not_repeated_and_can_come_from_files() {
+        let read = secret_header("Authorization: Bearer a:b").unwrap();
+        assert_eq!((&*read.name, &*read.value, read.secret), ("Authorization", "Bearer a:b", true));
+        let nameless = secret_header("geheim").unwrap();
+        assert_eq!((&*nameless.name, &*nameless.value), ("", "geheim"));
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("token");
+        std::fs::write(&file, "geheim\r\n").unwrap();
+        let read = secret_header_file(&format!("Key: {}", file.display())).unwrap();
+        assert_eq!((&*read.name, &*read.value, read.secret), ("Key", "geheim", true));
+        assert!(secret_header_file("Key: /nonexistent").unwrap_err().contains("cannot be read"));
     }
 
     #[test]

@@ -76,6 +76,8 @@ pub(crate) struct Change {
     /// A header of every probe's request; may be repeated, and replaces all there were.
     #[arg(long = "header", value_name = "NAME: VALUE", value_parser = flags::header, help_heading = "Monitor")]
     headers: Vec<Header>,
+    #[command(flatten)]
+    secret_headers: flags::SecretHeaders,
     /// A field that goes back to its default; may be repeated.
     #[arg(long, value_name = "FIELD", value_parser = UNSET.map(|(word, _)| word))]
     unset: Vec<String>,
@@ -129,7 +131,7 @@ impl Change {
             tolerated_failures: mask.take("monitor.tolerated_failures", self.tolerated_failures),
             recovery_successes: mask.take("monitor.recovery_successes", self.recovery_successes),
             expect: mask.take_list("monitor.expect", self.expect),
-            headers: mask.take_list("monitor.headers", self.headers),
+            headers: mask.take_list("monitor.headers", self.secret_headers.behind(self.headers)),
         };
         let profile = wire::Profile {
             name: self.name,
@@ -163,7 +165,7 @@ mod tests {
 
     const EVERYTHING: &str = "x web --zone tm.example.com --relative-name web --routing weighted --ttl 30s --max-return 3 \
         --flatten on --protocol https --port 8443 --path /health --interval 10s --timeout 500ms --tolerated-failures 2 \
-        --recovery-successes 3 --expect 200-299,301 --expect 404 --header Host:web";
+        --recovery-successes 3 --expect 200-299,301 --expect 404 --header Host:web --secret-header Key:b";
 
     #[test]
     fn cli_1_every_flag_reaches_its_field_and_the_mask() {
@@ -172,7 +174,7 @@ mod tests {
         let monitor = profile.monitor.unwrap();
         assert_eq!((profile.routing, profile.ttl_seconds), (wire::Routing::Weighted.into(), Some(30)));
         assert_eq!((monitor.interval_ms, monitor.timeout_ms), (Some(10_000), Some(500)));
-        assert_eq!((monitor.expect.len(), monitor.headers.len()), (3, 1));
+        assert_eq!((monitor.expect.len(), monitor.headers.len()), (3, 2));
         let mut paths = mask.finish().unwrap().unwrap().paths;
         paths.sort();
         let mut wanted: Vec<&str> = waymark_proto::convert::PROFILE_PATHS.to_vec();

@@ -48,7 +48,7 @@ impl Check {
         self.headers
             .iter()
             .find(|header| header.name.eq_ignore_ascii_case("host"))
-            .map(|header| header.value.as_str())
+            .and_then(|header| header.value.plain())
     }
 
     /// Do both ask the same, so that counts may go on (STA-11)? Headers other than `Host` do not matter, nor when

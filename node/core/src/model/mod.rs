@@ -43,7 +43,9 @@ pub use family::Family;
 pub use flattened::Flattened;
 pub use mailbox::{MailboxFault, mailbox_text, parse_mailbox};
 pub use member_url::{MemberUrl, MemberUrlFault};
-pub use monitor::{Header, Interval, Monitor, MonitorPatch, Protocol, StatusRange, limits as monitor_limits};
+pub use monitor::{
+    Header, HeaderValue, Interval, Monitor, MonitorPatch, Protocol, StatusRange, limits as monitor_limits,
+};
 pub(crate) use name::parent_wire;
 pub use name::{Name, NameFault};
 pub use network::{Network, NetworkFault};
@@ -59,8 +61,8 @@ pub use span::{Span, SpanFault};
 pub use time::{LogIndex, Revision, Timestamp};
 pub use validate::{
     EndpointDraft, NameServerDraft, Surroundings, UnreadMappings, validate_agent, validate_endpoints,
-    validate_name_servers, validate_place_name, validate_profile, validate_record_set, validate_region,
-    validate_settings, validate_zone, warn_profile,
+    validate_header_value, validate_name_servers, validate_place_name, validate_profile, validate_record_set,
+    validate_region, validate_settings, validate_zone, warn_profile,
 };
 pub use violation::{Violation, Violations, nearest, quote, shorten};
 pub use zone::{NameServer, Zone, ZonePatch};

@@ -1,5 +1,8 @@
 //! How, how often and how patiently the endpoints of a profile are probed (SET-3 … SET-11).
 
+use std::fmt;
+use std::sync::Arc;
+
 use super::Edit;
 
 /// Limits and defaults of spec §1.2.
@@ -26,6 +29,8 @@ pub mod limits {
     pub const HEADER_NAME_MAX: usize = 256;
     /// Longest header value, in bytes.
     pub const HEADER_VALUE_MAX: usize = 4_096;
+    /// Longest secret value when it is encrypted, in bytes: the longest value with key number, nonce and tag.
+    pub const HEADER_SEALED_MAX: usize = HEADER_VALUE_MAX + 64;
     /// Longest path, in bytes.
     pub const PATH_MAX: usize = 2_048;
     /// What no path or query holds unescaped, beside blanks, controls, `#` and what is not ASCII (SET-5, RFC 3986
@@ -116,7 +121,50 @@ pub struct Header {
     /// Name, shown as given, compared without case.
     pub name: String,
     /// Value.
-    pub value: String,
+    pub value: HeaderValue,
+}
+
+/// What a header says.
+#[derive(Clone, PartialEq, Eq)]
+pub enum HeaderValue {
+    /// In plain text.
+    Plain(String),
+    /// A secret on its way in: neither the log nor the state ever has it in this form (SEC-4).
+    Secret(String),
+    /// The same, encrypted by the member that was asked.
+    Sealed(Arc<[u8]>),
+}
+
+impl HeaderValue {
+    /// The value, unless it is a secret.
+    pub fn plain(&self) -> Option<&str> {
+        match self {
+            Self::Plain(text) => Some(text),
+            Self::Secret(_) | Self::Sealed(_) => None,
+        }
+    }
+
+    /// How much room it takes, in bytes.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Plain(text) | Self::Secret(text) => text.len(),
+            Self::Sealed(bytes) => bytes.len(),
+        }
+    }
+}
+
+/// In plain text.
+impl<T: Into<String>> From<T> for HeaderValue {
+    fn from(text: T) -> Self {
+        Self::Plain(text.into())
+    }
+}
+
+/// Nothing of it: what is plain may be a secret all the same.
+impl fmt::Debug for HeaderValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
 }
 
 /// The monitor of a profile. What is `None` or empty takes its default when it is read, not when it is stored.

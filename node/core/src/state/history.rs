@@ -68,7 +68,7 @@ impl Replaced {
         /// Of the milliseconds to a region.
         const LATENCY: usize = 16;
         let headers = |headers: &[Header]| -> usize {
-            headers.iter().map(|header| header.name.len() + header.value.len()).sum()
+            headers.iter().map(|header| header.name.len() + header.value.weight()).sum()
         };
         OBJECT
             + match self {

@@ -56,7 +56,7 @@ pub enum PkiError {
 }
 
 impl PkiError {
-    pub(super) fn file(path: &Path, reason: impl ToString) -> Self {
+    pub(crate) fn file(path: &Path, reason: impl ToString) -> Self {
         Self::File { path: path.to_owned(), reason: reason.to_string() }
     }
 }
@@ -138,7 +138,7 @@ impl Authority {
         let certificate = CertificateDer::from_pem_slice(&text)
             .map_err(|_| fault(format!("there is no certificate in it; {none}")))?;
         file::refuse_open_directory(directory)?;
-        file::refuse_open_key(&key_path)?;
+        file::refuse_open_key(&key_path, "be the authority")?;
         let key = follow::read(&key_path).map_err(|reason| PkiError::file(&key_path, reason))?;
         let key = KeyPair::from_pem(&String::from_utf8_lossy(&key))
             .map_err(|error| PkiError::file(&key_path, error))?;

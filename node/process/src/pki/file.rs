@@ -9,23 +9,23 @@ use super::authority::PkiError;
 use crate::chance;
 
 /// Permissions of what everybody may read.
-pub(super) const PUBLIC: u32 = 0o644;
+pub(crate) const PUBLIC: u32 = 0o644;
 /// Permissions of a private key.
-pub(super) const PRIVATE: u32 = 0o600;
+pub(crate) const PRIVATE: u32 = 0o600;
 
 /// Makes the file at `path`, which must not be there.
-pub(super) fn create(path: &Path, content: &[u8], mode: u32) -> Result<(), PkiError> {
+pub(crate) fn create(path: &Path, content: &[u8], mode: u32) -> Result<(), PkiError> {
     // A link, unlike a new name, does not take the place of what is there.
     put(path, content, mode, |from| std::fs::hard_link(from, path))
 }
 
 /// Makes the file at `path`, or puts it in the place of the one before.
-pub(super) fn replace(path: &Path, content: &[u8], mode: u32) -> Result<(), PkiError> {
+pub(crate) fn replace(path: &Path, content: &[u8], mode: u32) -> Result<(), PkiError> {
     put(path, content, mode, |from| std::fs::rename(from, path))
 }
 
 /// Adds `line` to the file at `path`, durably.
-pub(super) fn append(path: &Path, line: &str) -> Result<(), PkiError> {
+pub(crate) fn append(path: &Path, line: &str) -> Result<(), PkiError> {
     let written = (|| {
         let mut file = OpenOptions::new().append(true).create(true).mode(PUBLIC).open(path)?;
         file.write_all(line.as_bytes())?;
@@ -40,7 +40,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 /// Whoever can write to an authority's directory can put another authority in its place.
-pub(super) fn refuse_open_directory(path: &Path) -> Result<(), PkiError> {
+pub(crate) fn refuse_open_directory(path: &Path) -> Result<(), PkiError> {
     let mode = mode(path);
     if mode & 0o002 == 0 {
         return Ok(());
@@ -51,15 +51,15 @@ pub(super) fn refuse_open_directory(path: &Path) -> Result<(), PkiError> {
     )))
 }
 
-/// Whoever can read an authority's key is the authority.
-pub(super) fn refuse_open_key(path: &Path) -> Result<(), PkiError> {
+/// Whoever can read a key can do with it `what` is told, as `be the authority`.
+pub(crate) fn refuse_open_key(path: &Path, what: &str) -> Result<(), PkiError> {
     let mode = mode(path);
     if mode & 0o007 == 0 {
         return Ok(());
     }
     let path = path.display();
     Err(PkiError::Refused(format!(
-        "{path}: everybody on this machine can read it (mode {mode:04o}), and so be the authority; chmod 600 {path}"
+        "{path}: everybody on this machine can read it (mode {mode:04o}), and so {what}; chmod 600 {path}"
     )))
 }
 

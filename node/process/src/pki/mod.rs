@@ -3,7 +3,7 @@
 
 mod authority;
 mod described;
-mod file;
+pub(crate) mod file;
 #[cfg(test)]
 mod tests;
 

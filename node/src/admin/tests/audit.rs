@@ -33,7 +33,7 @@ fn said(entry: &AuditEntry) -> [&str; 5] {
 }
 
 fn topsecret() -> Vec<Header> {
-    vec![Header { name: "Authorization".into(), value: "topsecret".into() }]
+    vec![Header { name: "Authorization".into(), value: "topsecret".into(), ..Header::default() }]
 }
 
 #[tokio::test]

@@ -64,7 +64,7 @@ async fn val_2_an_update_changes_the_field_that_it_names_and_nothing_else() {
         weight: Some(70),
         location: Some("ap".into()),
         always_serve: Some(true),
-        headers: vec![Header { name: "Host".into(), value: "one.example.org".into() }],
+        headers: vec![Header { name: "Host".into(), value: "one.example.org".into(), ..Header::default() }],
         geo: vec!["DE".into(), "US-CA".into()],
         subnets: vec!["10.0.0.0/8".into()],
         ..Endpoint::default()
@@ -106,7 +106,7 @@ async fn f_api_07_a_changed_header_is_replaced() {
     let fixture = Fixture::furnished().await;
     let mut endpoints = fixture.endpoints();
     for value in ["a.example.org", "b.example.org"] {
-        let header = Header { name: "Host".into(), value: value.into() };
+        let header = Header { name: "Host".into(), value: value.into(), ..Header::default() };
         let request = UpdateEndpointRequest {
             profile: "web".into(),
             endpoint: Some(Endpoint {

@@ -11,6 +11,7 @@ use tonic_types::StatusExt;
 use waymark_core::health::{Outcome, OutcomeClass};
 use waymark_core::model::{AgentRun, Caseless, EndpointId, MemberId, Revision};
 use waymark_core::state::{Action, ReportedOutcome};
+use waymark_process::secrets::Keys;
 use waymark_proto::admin::v1::{
     CreateProfileRequest, CreateZoneRequest, Endpoint, Monitor, NameServer, Profile, Routing, WriteOptions,
     WriteResponse, Zone, agents_client::AgentsClient, answers_client::AnswersClient,
@@ -50,10 +51,15 @@ macro_rules! clients {
 impl Fixture {
     /// A member of no cluster.
     pub(super) async fn empty(watching: Watching) -> Self {
+        Self::with_keys(watching, Keys::default()).await
+    }
+
+    /// The same with keys for secrets.
+    pub(super) async fn with_keys(watching: Watching, keys: Keys) -> Self {
         let (double, reader) = Double::new();
         let double = Arc::new(double);
         let stopping = CancellationToken::new();
-        let handles = Handles::new(reader, double.clone(), watching, stopping.clone());
+        let handles = Handles::new(reader, double.clone(), watching, Arc::new(keys), stopping.clone());
         let routes = with_handles(handles, stopping.clone()).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");

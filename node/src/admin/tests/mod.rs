@@ -15,6 +15,7 @@ mod real;
 mod records;
 mod regions;
 mod retries;
+mod secrets;
 mod statuses;
 mod watches;
 mod zones;

@@ -29,7 +29,7 @@ fn changed() -> Profile {
         tolerated_failures: Some(5),
         recovery_successes: Some(2),
         expect: vec![StatusRange { min: 200, max: 299 }],
-        headers: vec![Header { name: "Host".into(), value: "web.example.org".into() }],
+        headers: vec![Header { name: "Host".into(), value: "web.example.org".into(), ..Header::default() }],
     };
     Profile {
         name: "web".into(),

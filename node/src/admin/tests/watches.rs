@@ -99,7 +99,7 @@ async fn sec_6_a_reader_that_does_not_read_is_cut_off() {
 #[tokio::test]
 async fn what_could_be_stored_can_be_read() {
     let fixture = Fixture::furnished().await;
-    let header = |i: u32| Header { name: format!("x-{i}"), value: "v".repeat(4_096) };
+    let header = |i: u32| Header { name: format!("x-{i}"), value: "v".repeat(4_096), ..Header::default() };
     let headers: Vec<Header> = (0..8).map(header).collect();
     let long = |i: u32| Endpoint {
         headers: headers.clone(),

@@ -239,6 +239,7 @@ fn open(log: &mut Log, run: u64) -> Session {
         rings: Recent::default().open(&held.agent),
         counters: Default::default(),
         measurements: Default::default(),
+        keys: Default::default(),
     };
     // Nothing here takes time.
     let waits = Waits { retry_pause: Duration::ZERO, leaderless: Duration::MAX, ..Waits::default() };

@@ -218,6 +218,7 @@ fn session() -> Session {
         rings: Recent::default().open(&held.agent),
         counters: Default::default(),
         measurements: Default::default(),
+        keys: Default::default(),
     };
     Session::new(held, greeting, "member-1".into(), Waits::default(), records)
 }

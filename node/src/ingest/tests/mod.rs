@@ -7,6 +7,7 @@ mod failure;
 mod freshness;
 mod limits;
 mod member;
+mod secrets;
 mod sessions;
 mod sight;
 mod stage;

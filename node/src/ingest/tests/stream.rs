@@ -55,7 +55,7 @@ async fn prb_11_everything_first_then_only_what_changed() {
 async fn prb_11_a_large_assignment_comes_in_messages_of_bounded_size() {
     // F-CLU-16: many checks, and few checks with long headers.
     let stage = Stage::new(1, 3);
-    let header = |number: usize| Header { name: format!("x-{number}"), value: "v".repeat(4_000) };
+    let header = |number: usize| Header { name: format!("x-{number}"), value: "v".repeat(4_000).into() };
     let profiles = 12;
     for number in 0..profiles {
         let headers = if number == 0 { (0..8).map(header).collect() } else { Vec::new() };

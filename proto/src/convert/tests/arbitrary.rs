@@ -11,7 +11,7 @@ use waymark_core::health::{
     ProfileStatus, RegionalVerdict, Tally, Verdict,
 };
 use waymark_core::model::{
-    Agent, AgentRun, Caseless, Endpoint, EndpointId, Flattened, Header, LogIndex, MemberId, Monitor, Name,
+    Agent, AgentRun, Caseless, Endpoint, EndpointId, Flattened, LogIndex, MemberId, Monitor, Name,
     NameServer, Profile, ProfileId, Protocol, Region, RelativeName, Revision, Routing, StatusRange, Target,
     Timestamp, Zone, ZoneTimers,
 };
@@ -19,6 +19,7 @@ use waymark_core::state::{
     CommandId, Event, EventCause, EventId, EventStatus, ProfileHealth, Remembered, State, Subject,
 };
 
+use super::headers::headers;
 use super::kinds::{kind, mapping, service, stand_for_what_is_there};
 use super::overrides;
 use super::wishes::{monitor_patch, reply};
@@ -61,10 +62,6 @@ pub(super) fn routing() -> impl Strategy<Value = Routing> {
 
 pub(super) fn protocol() -> impl Strategy<Value = Protocol> {
     proptest::sample::select(Protocol::ALL.as_slice())
-}
-
-pub(super) fn headers() -> impl Strategy<Value = Vec<Header>> {
-    vec((text(), text()).prop_map(|(name, value)| Header { name, value }), 0..3)
 }
 
 pub(super) fn expect() -> impl Strategy<Value = Vec<StatusRange>> {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use waymark_core::geo::GeoDigest;
 use waymark_core::health::EndpointHealth;
 use waymark_core::model::{
-    Caseless, Edit, EndpointId, EndpointPatch, Flattened, LogIndex, MemberId, Name, Place, Profile,
-    ProfileId, ProfilePatch, Revision, Service, ServicePatch, Timestamp, Zone, ZonePatch, ZoneTimers,
-    parse_target,
+    Caseless, Edit, EndpointId, EndpointPatch, Flattened, Header, HeaderValue, LogIndex, MemberId, Name,
+    Place, Profile, ProfileId, ProfilePatch, Revision, Service, ServicePatch, Timestamp, Zone, ZonePatch,
+    ZoneTimers, parse_target,
 };
 use waymark_core::state::{
     Action, AuditOutcome, CookieSecret, CookieSecrets, FoundAddresses, LatencyRow, LatencyRowDraft,
@@ -18,6 +18,18 @@ use waymark_core::state::{
 use super::{overrides, sight};
 
 const DIGEST: GeoDigest = GeoDigest(0x5503_2c61_28a9_9df3_d306_566b_6611_10e6);
+
+/// A header whose value is encrypted (SEC-4); what was encrypted does not matter here.
+fn seal_header() -> Action {
+    let header =
+        Header { name: "Authorization".into(), value: HeaderValue::Sealed([0xc5; 41].as_slice().into()) };
+    Action::UpdateEndpoint {
+        profile: "web".into(),
+        name: "one".into(),
+        fields: EndpointPatch { headers: Edit::Set(vec![header]), ..EndpointPatch::default() },
+        if_revision: None,
+    }
+}
 
 pub(super) fn actions() -> Vec<(&'static str, Action)> {
     let if_revision = Some(Revision(41));
@@ -61,6 +73,7 @@ pub(super) fn actions() -> Vec<(&'static str, Action)> {
         ("update_zone.timers", set_timers()),
         ("rotate_cookies", Action::RotateCookies { fresh: CookieSecret([0xa7; 16]) }),
         ("allot_member", Action::AllotMember { number: MemberId(4) }),
+        ("update_endpoint.secret", seal_header()),
         ("audit", Action::Audit { outcome: AuditOutcome::Begun }),
         ("forget_history", Action::ForgetHistory { before: Timestamp(1_700_000_000_000) }),
     ]

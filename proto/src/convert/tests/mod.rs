@@ -5,6 +5,7 @@ mod golden;
 mod golden_events;
 mod golden_files;
 mod golden_routing;
+mod headers;
 mod kinds;
 mod masks;
 mod overrides;

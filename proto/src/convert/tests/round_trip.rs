@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use prost::Message;
 use waymark_core::health::{Check, Outcome};
-use waymark_core::model::{EndpointId, Timestamp};
-use waymark_core::state::{Command, Rejection, Reply, State};
+use waymark_core::model::{Edit, EndpointId, EndpointPatch, Header, HeaderValue, Timestamp};
+use waymark_core::state::{Action, Command, Rejection, Reply, State};
 
 use super::{arbitrary, overrides, places, records, wishes};
 use crate::convert::{
@@ -105,4 +105,15 @@ fn a_snapshot_with_an_object_twice_or_a_health_of_nothing_is_refused() {
         .add(stored::SnapshotRecord { kind: Some(stored::snapshot_record::Kind::Health(health)) })
         .unwrap();
     assert_eq!(builder.finish().unwrap_err().field, "health.endpoint");
+}
+
+/// SEC-4: whatever forgets to encrypt a secret loses it; it does not come to stand in the log.
+#[test]
+fn sec_4_a_secret_that_is_not_encrypted_is_not_written() {
+    let header = Header { name: "X-Key".into(), value: HeaderValue::Secret("topsecret".into()) };
+    let fields = EndpointPatch { headers: Edit::Set(vec![header]), ..EndpointPatch::default() };
+    let action = Action::AddEndpoint { profile: "web".into(), name: "one".into(), fields, if_revision: None };
+    let bytes = stored::Command::from(&Command::of_cluster(action)).encode_to_vec();
+    let has = |text: &[u8]| bytes.windows(text.len()).any(|window| window == text);
+    assert!(has(b"X-Key") && !has(b"topsecret"));
 }

@@ -15,9 +15,9 @@ use waymark_core::state::{
 };
 
 use super::arbitrary::{
-    caseless, expect, headers, name, outcome, protocol, region, revision, routing, text, timestamp,
-    zone_timers,
+    caseless, expect, name, outcome, protocol, region, revision, routing, text, timestamp, zone_timers,
 };
+use super::headers::headers;
 use super::places::network;
 use super::{overrides, records, sight};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Header, Protocol, Violations, monitor_limits as limits, quote};
+use crate::model::{Header, HeaderValue, Protocol, Violations, monitor_limits as limits, quote};
 
 /// Headers that say how a message is framed or a connection kept: the probe's own business (RFC 9110 §7.6.1, RFC 9112 §6).
 const RESERVED: [&str; 9] = [
@@ -57,22 +57,41 @@ fn check_name(name: &str, violations: &mut Violations) {
     }
 }
 
-/// Printable ASCII (RFC 9110 §5.5). The value is never repeated in a violation: it may be a secret.
 fn check_value(header: &Header, violations: &mut Violations) {
-    let value = &header.value;
-    if value.len() > limits::HEADER_VALUE_MAX {
+    let is_host = header.name.eq_ignore_ascii_case("host");
+    match &header.value {
+        HeaderValue::Plain(value) => {
+            if validate_header_value(value, violations) && is_host {
+                check_host(value, violations);
+            }
+        }
+        HeaderValue::Secret(_) | HeaderValue::Sealed(_) if is_host => {
+            violations.add("value", "cannot be a secret: certificates are checked against the Host");
+        }
+        // Judged before it was encrypted.
+        HeaderValue::Sealed(bytes) if (1..=limits::HEADER_SEALED_MAX).contains(&bytes.len()) => {}
+        HeaderValue::Secret(_) | HeaderValue::Sealed(_) => {
+            violations.add("value", "is a secret that was not encrypted");
+        }
+    }
+}
+
+/// Printable ASCII (RFC 9110 §5.5); says whether nothing was found. The value is never repeated in a violation: it may be a secret.
+pub fn validate_header_value(value: &str, violations: &mut Violations) -> bool {
+    let is_short = value.len() <= limits::HEADER_VALUE_MAX;
+    if !is_short {
         violations.add(
             "value",
             format!("is {} bytes long; at most {} are allowed", value.len(), limits::HEADER_VALUE_MAX),
         );
     }
-    if value.chars().any(char::is_control) {
+    let is_plain = !value.chars().any(char::is_control);
+    if !is_plain {
         violations.add("value", "has a control character");
     } else if !value.is_ascii() {
         violations.add("value", "has a character outside ASCII");
-    } else if header.name.eq_ignore_ascii_case("host") {
-        check_host(value, violations);
     }
+    is_short && is_plain && value.is_ascii()
 }
 
 /// A name or an address, with or without a port; no pattern.
@@ -88,6 +107,28 @@ fn check_host(value: &str, violations: &mut Violations) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sec_4_a_secret_is_taken_encrypted_and_in_no_other_form() {
+        let judged = |name: &str, value: HeaderValue| {
+            let mut violations = Violations::new();
+            let header = Header { name: name.into(), value };
+            check_headers(&[header], Protocol::Http, &mut violations);
+            violations.into_vec().iter().map(ToString::to_string).collect::<String>()
+        };
+        let sealed = |length| HeaderValue::Sealed(vec![1; length].into());
+        assert_eq!(judged("X-Key", sealed(limits::HEADER_SEALED_MAX)), "");
+        for (name, value, words) in [
+            ("X-Key", sealed(limits::HEADER_SEALED_MAX + 1), "headers[0].value: is a secret that was not"),
+            ("X-Key", sealed(0), "headers[0].value: is a secret that was not encrypted"),
+            ("X-Key", HeaderValue::Secret("geheim".into()), "headers[0].value: is a secret that was not"),
+            ("hOST", sealed(60), "headers[0].value: cannot be a secret"),
+        ] {
+            let told = judged(name, value);
+            assert!(told.starts_with(words) && !told.contains("geheim"), "{told}");
+        }
+        assert_eq!(format!("{:?}", HeaderValue::Plain("geheim".into())), "***");
+    }
 
     #[test]
     fn sec_4_a_violation_keeps_the_value_to_itself() {

@@ -8,7 +8,7 @@ use crate::model::{Edit, Header, MonitorPatch, Protocol, StatusRange};
 
 pub(super) fn headers() -> BoxedStrategy<Vec<Header>> {
     let header = (one_of(&["Host", "X-A", "x-a", "Connection"]), one_of(&["a.example", "1", "*"]));
-    vec(header.prop_map(|(name, value)| Header { name, value }), 0..3).boxed()
+    vec(header.prop_map(|(name, value)| Header { name, value: value.into() }), 0..3).boxed()
 }
 
 pub(super) fn monitor() -> BoxedStrategy<MonitorPatch> {
