@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use super::convert;
 use super::key_space as keys;
 use super::log_disk::{LogDisk, Write};
-use super::log_writer::{Effect, Order, Writer, closed};
+use super::log_writer::{Effect, Order, When, Writer, closed};
 use super::recent::{Budget, Recent, size};
 use super::types::{Entry, LogId, StorageError, TypeConfig, Vote};
 
@@ -117,16 +117,16 @@ impl LogStore {
 
     /// Writes `batch` and waits until it is durable.
     async fn write(&self, batch: Vec<Write>, effect: Effect) -> io::Result<()> {
-        self.order(batch, true, effect).await
+        self.order(batch, When::Durable, effect).await
     }
 
-    async fn order(&self, batch: Vec<Write>, durable: bool, effect: Effect) -> io::Result<()> {
+    async fn order(&self, batch: Vec<Write>, when: When, effect: Effect) -> io::Result<()> {
         let (sender, receiver) = oneshot::channel();
         let done = Box::new(move |outcome| {
             // The one who waited may have gone.
             let _ = sender.send(outcome);
         });
-        self.send(Order { batch, durable, effect, done });
+        self.send(Order { batch, when, effect, done });
         receiver.await.map_err(|_| closed())?
     }
 
@@ -284,12 +284,12 @@ impl RaftLogStorage<TypeConfig> for LogStore {
         Ok(self.bounds().vote)
     }
 
-    /// Not waited for: it only spares a restarted member some waiting, and goes to the disk with what comes next.
+    /// Not waited for, and only the last one of some is written: it only spares a restarted member some waiting.
     async fn save_committed(&mut self, committed: Option<LogId>) -> Result<(), StorageError> {
         if let Some(id) = &committed {
             let write = metadata(keys::COMMITTED, &convert::log_id_message(id));
             let done = Box::new(|_| {});
-            self.send(Order { batch: vec![write], durable: false, effect: Effect::None, done });
+            self.send(Order { batch: vec![write], when: When::Later, effect: Effect::None, done });
         }
         locked(&self.shared.bounds).committed = committed;
         Ok(())
@@ -349,7 +349,7 @@ impl RaftLogStorage<TypeConfig> for LogStore {
         locked(&self.shared.recent).purge(upto.index);
         let removals = self.removals(0, upto.index + 1).await.map_err(write_error)?;
         for batch in removals.chunks(REMOVALS_MAX) {
-            self.order(batch.to_vec(), false, Effect::None).await.map_err(write_error)?;
+            self.order(batch.to_vec(), When::Written, Effect::None).await.map_err(write_error)?;
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use super::watermark::{Mark, Watermark};
 const QUEUE_MAX: usize = 256;
 /// Orders that are written as one batch.
 const GROUP_MAX: usize = 256;
-/// How long what needs no flush of its own may stay undurable: it only spares a restarted member some waiting.
+/// How long what needs no flush of its own may stay undurable, or unwritten: it only spares a restarted member some waiting.
 const LAZY_FLUSH: Duration = Duration::from_millis(100);
 /// How often the store's assumptions are checked.
 const CHECK_EVERY: Duration = Duration::from_secs(60);
@@ -34,12 +34,24 @@ pub(super) enum Effect {
     Cut(u64),
 }
 
+/// How soon an order is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// It is durable before it is acknowledged.
+    Durable,
+    /// It is written before it is acknowledged, and durable soon.
+    Written,
+    /// It is written and durable soon, unless another one of these replaces it: a write of its own for each would cost all
+    /// others the wait for the disk once more.
+    Later,
+}
+
 /// Writes that belong together.
 pub(super) struct Order {
     /// The writes.
     pub(super) batch: Vec<Write>,
-    /// Must they be durable before they are acknowledged?
-    pub(super) durable: bool,
+    /// How soon?
+    pub(super) when: When,
     /// What they mean.
     pub(super) effect: Effect,
     /// Called once with the outcome, on the writer's thread.
@@ -61,7 +73,15 @@ impl Writer {
         mark: Mark,
     ) -> io::Result<(Self, JoinHandle<()>)> {
         let (orders, queue) = sync_channel(QUEUE_MAX);
-        let desk = Desk { disk, watermark, mark, failure: None, undurable: false, checked: Instant::now() };
+        let desk = Desk {
+            disk,
+            watermark,
+            mark,
+            failure: None,
+            undurable: false,
+            later: None,
+            checked: Instant::now(),
+        };
         let thread = std::thread::Builder::new().name("log-writer".into()).spawn(move || desk.run(&queue))?;
         Ok((Self { orders }, thread))
     }
@@ -89,6 +109,8 @@ struct Desk {
     mark: Mark,
     failure: Option<(io::ErrorKind, String)>,
     undurable: bool,
+    /// What is to be written later, and since when it waits.
+    later: Option<(Instant, Vec<Write>)>,
     checked: Instant,
 }
 
@@ -97,16 +119,16 @@ impl Desk {
         while let Some(group) = self.next_group(queue) {
             self.carry_out(group);
         }
-        self.flush_if_needed();
+        self.catch_up();
     }
 
     /// Waits for an order, then takes whatever else waits; `None` once nobody can send any more.
     fn next_group(&mut self, queue: &Receiver<Order>) -> Option<Vec<Order>> {
         let first = loop {
-            let wait = if self.undurable { LAZY_FLUSH } else { CHECK_EVERY };
-            match queue.recv_timeout(wait) {
+            let is_behind = self.undurable || self.later.is_some();
+            match queue.recv_timeout(if is_behind { LAZY_FLUSH } else { CHECK_EVERY }) {
                 Ok(order) => break order,
-                Err(RecvTimeoutError::Timeout) => self.flush_if_needed(),
+                Err(RecvTimeoutError::Timeout) => self.catch_up(),
                 Err(RecvTimeoutError::Disconnected) => return None,
             }
         };
@@ -119,9 +141,15 @@ impl Desk {
         let (mut batch, mut answers, mut durable) = (Vec::new(), Vec::new(), false);
         let (mut mark, mut lowest) = (self.mark, self.mark.next);
         for order in group {
-            batch.extend(order.batch);
             answers.push(order.done);
-            durable |= order.durable;
+            match order.when {
+                When::Later => {
+                    let since = self.later.take().map_or_else(Instant::now, |(since, _)| since);
+                    self.later = Some((since, order.batch));
+                }
+                When::Durable | When::Written => batch.extend(order.batch),
+            }
+            durable |= order.when == When::Durable;
             match order.effect {
                 Effect::None => {}
                 Effect::Vote(vote) => mark.vote = vote,
@@ -154,8 +182,11 @@ impl Desk {
         if lowest < self.mark.next {
             self.watermark.lower(&Mark { next: lowest, ..self.mark })?;
         }
-        self.disk.write(batch)?;
-        self.undurable |= !durable;
+        let batch = self.with_what_is_late(batch);
+        if !batch.is_empty() {
+            self.disk.write(batch)?;
+            self.undurable = true;
+        }
         if durable {
             self.disk.make_durable()?;
             self.undurable = false;
@@ -165,13 +196,28 @@ impl Desk {
         Ok(())
     }
 
-    fn flush_if_needed(&mut self) {
-        if self.undurable && self.failure.is_none() {
-            self.undurable = false;
-            let outcome = self.disk.make_durable();
-            // There is nobody to tell; whoever writes next is told.
-            let _ = self.remember_failure(outcome);
+    /// `batch`, and what waits for long enough.
+    fn with_what_is_late(&mut self, mut batch: Vec<Write>) -> Vec<Write> {
+        if let Some((_, late)) = self.later.take_if(|(since, _)| since.elapsed() >= LAZY_FLUSH) {
+            batch.extend(late);
         }
+        batch
+    }
+
+    /// Writes what waits, and makes all durable. There is nobody to tell; whoever writes next is told.
+    fn catch_up(&mut self) {
+        if self.failure.is_some() {
+            return;
+        }
+        let written = self.later.take().map_or(Ok(()), |(_, late)| {
+            self.undurable = true;
+            self.disk.write(late)
+        });
+        let durable = written.and_then(|()| match std::mem::take(&mut self.undurable) {
+            true => self.disk.make_durable(),
+            false => Ok(()),
+        });
+        let _ = self.remember_failure(durable);
     }
 
     fn remember_failure(&mut self, outcome: io::Result<()>) -> io::Result<()> {
