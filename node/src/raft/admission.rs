@@ -51,12 +51,15 @@ pub(super) async fn admit(
     let found = describe(membership, seat, &address).await?;
     let last = membership.base.reader.view().state.last_member;
     let (id, node) = place(seat, &found, last)?;
-    if is_voter(&seat.metrics(), id) {
+    let known = seat.metrics().membership_config.membership().get_node(&id).cloned();
+    let has_moved = known.is_some_and(|known| known != node);
+    if is_voter(&seat.metrics(), id) && !has_moved {
         return Ok((id, node));
     }
     if found.cluster_id.is_empty() {
         allot(membership, id).await?;
     }
+    // Whoever answers there shows by its certificate that the name is its own.
     join(membership, seat, id, &node).await?;
     let unfinished = |_| {
         let name = &node.name;
@@ -64,9 +67,14 @@ pub(super) async fn admit(
             "member '{name}' was not taken in in time; see 'waymark cluster status', and add it again to complete it"
         ))
     };
-    timeout_at(deadline, seat_at_the_table(seat, id, node.clone(), as_learner))
-        .await
-        .map_err(unfinished)??;
+    let admitted = async {
+        if has_moved {
+            let nodes = ChangeMembers::SetNodes([(id, node.clone())].into());
+            seat.raft.change_membership(nodes, false).await.map_err(write_failed)?;
+        }
+        seat_at_the_table(seat, id, node.clone(), as_learner).await
+    };
+    timeout_at(deadline, admitted).await.map_err(unfinished)??;
     Ok((id, node))
 }
 
@@ -207,7 +215,11 @@ async fn seat_at_the_table(
     if !is_listed {
         seat.raft.add_learner(id, node, false).await.map_err(write_failed)?;
     }
-    if as_learner { caught_up(seat, id).await } else { vote(seat, id).await }
+    match is_voter(&seat.metrics(), id) {
+        true => Ok(()),
+        false if as_learner => caught_up(seat, id).await,
+        false => vote(seat, id).await,
+    }
 }
 
 /// Has the learner vote once it has caught up.
@@ -234,9 +246,19 @@ async fn caught_up(seat: &Seat, id: u64) -> Result<(), MembershipError> {
     Ok(())
 }
 
+/// Does it vote, and is no change of the voters under way?
 pub(super) fn is_voter(metrics: &Metrics, id: u64) -> bool {
-    let configs = metrics.membership_config.membership().get_joint_config();
-    configs.len() == 1 && configs.iter().all(|config| config.contains(&id))
+    has_vote(metrics, id) && !is_changing(metrics)
+}
+
+/// Does it vote, be it only before, or only after, a change of the voters that is under way?
+pub(super) fn has_vote(metrics: &Metrics, id: u64) -> bool {
+    metrics.membership_config.voter_ids().any(|voter| voter == id)
+}
+
+/// Is a change of the voters under way, so that majorities of those before and of those after it are needed?
+pub(super) fn is_changing(metrics: &Metrics) -> bool {
+    metrics.membership_config.membership().get_joint_config().len() > 1
 }
 
 pub(super) fn write_failed(error: WriteError) -> MembershipError {

@@ -213,8 +213,31 @@ impl Base {
         self.sit_down(cluster, member, move |data_dir, owner| lay_out(data_dir, owner, &node, &begun)).await
     }
 
-    /// Has `prepare` lay out the data directory for its new owner, says whose it is, and starts consensus.
+    /// Has `work` run to its end, even if whoever waits for it goes away, as one whose connection is cut does: what it begins must
+    /// not be left half done.
+    pub(super) async fn to_its_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> T {
+        match self.tasks.spawn(work).await {
+            Ok(done) => done,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(error) => panic!("the runtime is going down: {error}"),
+        }
+    }
+
     async fn sit_down(
+        self: &Arc<Self>,
+        cluster: &str,
+        member: u64,
+        prepare: impl FnOnce(&DataDir, &MemberHeader) -> Result<(), OpenError> + Send + 'static,
+    ) -> Result<Arc<Seat>, SeatError> {
+        let (this, cluster) = (self.clone(), cluster.to_owned());
+        self.to_its_end(async move { this.sit_down_here(&cluster, member, prepare).await }).await
+    }
+
+    /// Has `prepare` lay out the data directory for its new owner, says whose it is, and starts consensus.
+    async fn sit_down_here(
         self: &Arc<Self>,
         cluster: &str,
         member: u64,

@@ -4,18 +4,21 @@
 use std::time::Duration;
 
 use openraft::ChangeMembers;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use waymark_core::model::nearest;
 use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::change_request::Kind;
 
-use super::admission::{admit, is_voter, vote, write_failed};
+use super::admission::{admit, has_vote, is_changing, is_voter, vote, write_failed};
 use super::base::Seat;
 use super::forward::{peer, timed};
+use super::leader::Leader;
 use super::membership::{Membership, MembershipError};
 use super::types::{Metrics, Node};
 use super::{ProposeError, TimerProfile};
 
+/// How often a leader looks whether a change of the voters was left half done.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a member that was taken out has to hear of it: it may be dead.
 const DISMISSAL: Duration = Duration::from_secs(1);
 
@@ -78,6 +81,40 @@ pub(super) async fn carry_out(
     }
 }
 
+/// Completes, whenever this member leads, changes of the voters that broke off between their two entries, as when the leader or whoever
+/// waited for it went away: until then the cluster needs the majorities of both, that of those who were to go among them.
+pub(super) fn complete_always(membership: &Membership) {
+    let membership = membership.clone();
+    membership.base.clone().tasks.spawn(async move {
+        let stop = membership.base.stop.clone();
+        let work = async {
+            let seat = membership.base.seated().await;
+            let mut ticks = tokio::time::interval(LOOK_EVERY);
+            loop {
+                ticks.tick().await;
+                if seat.leader() == Leader::Here
+                    && is_changing(&seat.metrics())
+                    && let Ok(_turn) = membership.changing.try_lock()
+                {
+                    complete(&seat).await;
+                }
+            }
+        };
+        stop.run_until_cancelled(work).await;
+    });
+}
+
+/// Goes on to the later of both configurations.
+async fn complete(seat: &Seat) {
+    let no_more = ChangeMembers::AddVoterIds([].into());
+    let completed = timeout(Membership::DEADLINE, seat.raft.change_membership(no_more, false)).await;
+    match completed {
+        Ok(Ok(_)) => tracing::info!("a change of the voters that was left half done is complete"),
+        Ok(Err(error)) => tracing::debug!(%error, "a change of the voters cannot be completed yet"),
+        Err(_) => tracing::debug!("a change of the voters is not complete yet"),
+    }
+}
+
 fn members(seat: &Seat) -> Vec<(u64, Node)> {
     let metrics = seat.metrics();
     metrics.membership_config.membership().nodes().map(|(id, node)| (*id, node.clone())).collect()
@@ -100,8 +137,8 @@ async fn remove(
     deadline: Instant,
 ) -> Result<(u64, Node), MembershipError> {
     let (id, node) = find(seat, name)?;
-    let is_voter = is_voter(&seat.metrics(), id);
-    if is_voter {
+    let has_vote = has_vote(&seat.metrics(), id);
+    if has_vote {
         refuse_lost_majority(membership, seat, id).await?;
     }
     if id == seat.member {
@@ -109,7 +146,7 @@ async fn remove(
         transfer(membership, seat, "", deadline).await?;
         return Err(ProposeError::NoLeader.into());
     }
-    let changes = if is_voter {
+    let changes = if has_vote {
         ChangeMembers::RemoveVoters([id].into())
     } else {
         ChangeMembers::RemoveNodes([id].into())
@@ -184,7 +221,7 @@ async fn transfer(
         return Ok((id, node));
     }
     let metrics = seat.metrics();
-    if !is_voter(&metrics, id) {
+    if !has_vote(&metrics, id) {
         return Err(MembershipError::Refused(format!(
             "member '{}' does not vote: promote it first",
             node.name

@@ -18,7 +18,8 @@ use super::raft_service::RaftService;
 use super::timers::{Compaction, TimerProfile};
 use super::types::Node;
 use super::{
-    HeldTables, LastOutcomes, Leases, Membership, Proposer, contact, endings, leases, proposer, upkeep,
+    HeldTables, LastOutcomes, Leases, Membership, Proposer, change, contact, endings, leases, proposer,
+    upkeep,
 };
 use crate::publication::{Reader, TableSource, publication};
 
@@ -183,6 +184,7 @@ impl Started {
             .max_decoding_message_size(MESSAGE_MAX)
             .max_encoding_message_size(MESSAGE_MAX);
         membership.found_again();
+        change::complete_always(&membership);
         let stopper = Stopper { base };
         Self { proposer, membership, leases, outcomes, tables, reader, raft_service, peer_service, stopper }
     }

@@ -127,6 +127,11 @@ impl Membership {
     /// Founds a cluster with this member as its first voter; returns the cluster's id. Refused on a member that belongs
     /// to a cluster (CLU-1).
     pub async fn init(&self) -> Result<String, MembershipError> {
+        let this = self.clone();
+        self.base.to_its_end(async move { this.init_here().await }).await
+    }
+
+    async fn init_here(&self) -> Result<String, MembershipError> {
         let cluster = chance::id();
         let seat = self.base.take_seat(&cluster, FOUNDER).await.map_err(seat_error)?;
         let failed = |error: openraft::error::Fatal<u64>| ProposeError::Storage(error.to_string());

@@ -1,6 +1,6 @@
 //! Three members in one process: founding, adding, writing from anywhere, losing the leader, coming back.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use waymark_core::model::Caseless;
 
@@ -94,6 +94,72 @@ async fn clu_4_a_broken_off_admission_is_completed_and_an_old_number_is_not_give
         "{refused}"
     );
     assert_eq!(members[0].membership.status().await.members.len(), 3);
+}
+
+/// CLU-9: whoever asked goes away between the two entries of a change; the cluster does not stay between two configurations, and
+/// asking again completes it.
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_9_a_change_that_broke_off_halfway_is_completed() {
+    let (_dir, mut members) = cluster(4).await;
+    let gone = members.remove(if leader(&members).await == 3 { 2 } else { 3 });
+    let name = gone.config.name.clone();
+    gone.stop().await;
+    // A majority of four needs all of the three who are left; with one of them away, the first entry is not committed yet.
+    let away = (0..3).find(|at| !members[*at].membership.leads()).expect("one of three leads");
+    let away = members.remove(away).stop().await;
+    let at = leader(&members).await;
+    let membership = members[at].membership.clone();
+    let broken_off = tokio::time::timeout(Duration::from_secs(1), membership.remove(&name)).await;
+    assert!(broken_off.is_err(), "nobody waits for it any more: {broken_off:?}");
+    let back = away.start().await;
+    let is_changing = |member: &Running| {
+        let seat = member.membership.base.seat().expect("it has one");
+        crate::raft::admission::is_changing(&seat.metrics())
+    };
+    // Whether the first entry had come about or not: in the end it is done.
+    let remove_again = || async {
+        match membership.remove(&name).await {
+            Ok(_) | Err(MembershipError::Unknown(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    };
+    eventually("the removal is complete", remove_again).await;
+    until("no change is under way", || !members.iter().any(is_changing)).await;
+    let status = members[0].membership.status().await;
+    assert!(status.members.iter().all(|member| member.name != name), "{status:?}");
+    // Two of the three who are left are a majority again.
+    back.stop().await;
+    members[0].set_region("after").await;
+}
+
+/// CLU-1: a founding whose asker goes away comes about all the same, and whoever asks again is told so.
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_1_a_founding_that_nobody_waits_for_is_completed() {
+    for micros in [0, 200, 1_000, 3_000, 10_000, 30_000] {
+        let dir = tempfile::tempdir().unwrap();
+        let member = Running::start("m1", dir.path()).await;
+        let _ = tokio::time::timeout(Duration::from_micros(micros), member.membership.init()).await;
+        let again = member.membership.init().await;
+        let is_there = matches!(&again, Ok(_) | Err(MembershipError::Refused(_)));
+        assert!(is_there && !format!("{again:?}").contains("restart it"), "{micros} µs: {again:?}");
+        member.set_region("eu").await;
+        member.stop().await;
+    }
+}
+
+/// CLU-1: a member that comes back at another address is known there once it is added again.
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_1_a_member_that_has_moved_is_added_at_its_new_address() {
+    let (_dir, mut members) = cluster(3).await;
+    let follower = (0..3).find(|at| !members[*at].membership.leads()).expect("one of three leads");
+    let (name, id) = (members[follower].config.name.clone(), members[follower].id());
+    let moved = members.remove(follower).stop().await.start_elsewhere().await;
+    let added = members[0].membership.add(&moved.address, false).await.unwrap();
+    assert_eq!((added.id, &added.name, &added.grpc, added.role), (id, &name, &moved.address, Role::Follower));
+    let index = members[0].set_region("after").await;
+    assert!(members[0].membership.await_applied(id, waymark_core::model::LogIndex(index), PATIENCE).await);
+    let again = members[0].membership.add(&moved.address, false).await.unwrap();
+    assert_eq!(again.grpc, moved.address, "asking again changes nothing");
 }
 
 #[tokio::test(flavor = "multi_thread")]

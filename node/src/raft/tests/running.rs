@@ -107,6 +107,13 @@ impl Stopped {
         self.try_start().await.unwrap()
     }
 
+    /// Starts the member again at another address.
+    pub(super) async fn start_elsewhere(mut self) -> Running {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        self.config.grpc_advertise = format!("http://{}", listener.local_addr().unwrap());
+        Running::serve(self.config, listener).await.unwrap()
+    }
+
     pub(super) async fn try_start(self) -> Result<Running, OpenError> {
         let listener = eventually("the address is free again", || TcpListener::bind(self.address)).await;
         Running::serve(self.config, listener).await
