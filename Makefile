@@ -5,6 +5,7 @@ ARGS ?=
 MINUTES ?= 5
 SECONDS ?= 60
 STEPS ?= 1000000
+NONSENSE ?= 10000000
 
 .PHONY: help build demo test checkers fuzz simulate soak nemesis nemesis-short crash-loops power-loss check fix bench bench-dns
 
@@ -33,8 +34,8 @@ fuzz: ## Feed packets, answers, client subnets and cookies at random, so long ea
 	"$(CURDIR)/tests/fuzz/found/$$target" "$(CURDIR)/tests/fuzz/corpus/$$target" -- \
 	-max_total_time=$(SECONDS) -max_len=1400 -print_final_stats=1 || exit 1; done
 
-simulate: ## Run the pure core under random schedules, so many log entries (STEPS=1000000, WAYMARK_SEED=N repeats a run)
-	WAYMARK_STEPS=$(STEPS) $(CARGO) test --locked --release -p waymark-tests --test simulation -- --nocapture
+simulate: ## Run the pure core under random schedules, so many log entries, and so many senseless commands (STEPS=1000000, NONSENSE=10000000, WAYMARK_SEED=N)
+	WAYMARK_STEPS=$(STEPS) WAYMARK_NONSENSE=$(NONSENSE) $(CARGO) test --locked --release --workspace --test simulation -- --nocapture
 
 soak: build ## Kill, restart and change three members under load, and count what gets lost (MINUTES=5)
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-soak --minutes $(MINUTES)
