@@ -87,6 +87,11 @@ fn clu_4_a_member_that_was_taken_out_comes_back_empty_or_not_at_all() {
     fourth.kill();
     fourth.start();
     fourth.listens();
+    let told = fourth.cli();
+    eventually("it says so after a restart, too", || {
+        let output = told.run("zone list --timeout 2s");
+        claim(output.stderr.contains("was taken out of its cluster"), output.stderr)
+    });
     let refused = cli.run(&add);
     assert_eq!(refused.code, 1, "{refused:?}");
     for words in ["number 4, which is never given again", "wipe its data directory", "start it empty"] {

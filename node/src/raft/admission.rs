@@ -25,10 +25,10 @@ use waymark_process::identity::is_same;
 use waymark_proto::peer::v1 as wire;
 
 use super::address::is_loopback;
-use super::base::Seat;
 use super::caller::Introduction;
 use super::connections::{BadAddress, reason};
 use super::forward::{peer, timed};
+use super::seat::Seat;
 use super::types::{Metrics, Node};
 use super::{Membership, MembershipError, ProposeError, convert};
 

@@ -9,9 +9,10 @@ use openraft::storage::RaftLogReader;
 use waymark_core::state::State;
 use waymark_process::chance;
 
-use super::base::{Seat, blocking};
+use super::base::blocking;
 use super::leader::Leader;
 use super::membership::{FOUNDER, Membership, MembershipError};
+use super::seat::Seat;
 use super::snapshot::SnapshotData;
 use super::snapshot_file;
 use super::state_machine::replay;

@@ -1,11 +1,9 @@
 //! What the parts of a member share, and the seat that it takes in a cluster: once, now or later.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-use openraft::ServerState;
 use openraft::error::{Fatal, InitializeError, RaftError};
 use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
@@ -17,17 +15,20 @@ use super::acknowledged::Acknowledged;
 use super::backup::{Beginning, lay_out};
 use super::connections::Connections;
 use super::data_dir::{DataDir, DataDirError, REJOIN};
-use super::leader::{self, Leader};
 use super::log_opening::{self, OpenLogError};
 use super::log_store::LogStore;
 use super::narrator::{Reach, Refusals, narrate};
 use super::newcomers::Newcomers;
 use super::peer_client::Network;
+use super::seat::Seat;
 use super::snapshot::{SnapshotError, Snapshots};
 use super::state_machine::StateMachine;
-use super::types::{Metrics, Raft};
-use super::{MemberConfig, OpenError, ProposeError, TimerProfile, compaction, timers};
+use super::types::Raft;
+use super::{MemberConfig, OpenError, ProposeError, compaction, timers};
 use crate::publication::{Publisher, Reader};
+
+/// Why a member that was taken out takes no part.
+const REMOVED: &str = "this member was taken out of its cluster: stop it, and move its data directory away before it joins another";
 
 /// What the parts of a member share.
 #[derive(Debug)]
@@ -45,89 +46,6 @@ pub(super) struct Base {
     data_dir: Arc<DataDir>,
     /// Held by the one who seats the member; empty once it has been tried.
     chair: Mutex<Option<Publisher>>,
-}
-
-/// A member's place in a cluster.
-pub(super) struct Seat {
-    /// The cluster.
-    pub(super) cluster: String,
-    /// Its number there.
-    pub(super) member: u64,
-    /// Its consensus.
-    pub(super) raft: Raft,
-    /// Its snapshots.
-    pub(super) snapshots: Arc<Snapshots>,
-    /// The last entry of the log when this process opened it. A leader that comes back resumes its term without knowing
-    /// how far it had committed: what it had acknowledged is no further than this, and no read may miss it (CLU-7).
-    pub(super) opened_at: u64,
-    /// Its log.
-    pub(super) log: LogStore,
-    /// Set once it has turned out that the log has lost something.
-    loss: OnceLock<ProposeError>,
-    /// After this long without a majority's answer it leads in name only.
-    stale_after: Duration,
-    /// While it is set, a leader sends no heartbeats: another one shall lead.
-    silence: Arc<AtomicBool>,
-}
-
-/// While it lives, the leader is silent.
-pub(super) struct Silence(Arc<AtomicBool>);
-
-impl Drop for Silence {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Relaxed);
-    }
-}
-
-impl std::fmt::Debug for Seat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "member {} of cluster {}", self.member, self.cluster)
-    }
-}
-
-impl Seat {
-    /// What consensus says of itself now. One that has panicked says nothing any more; it is said here.
-    pub(super) fn metrics(&self) -> Metrics {
-        let receiver = self.raft.metrics();
-        let mut metrics = receiver.borrow().clone();
-        if metrics.running_state.is_ok() && receiver.has_changed().is_err() {
-            metrics.running_state = Err(Fatal::Panicked);
-        }
-        metrics
-    }
-
-    /// Sends no heartbeats as long as the guard lives, so that others may vote.
-    pub(super) fn fall_silent(&self) -> Silence {
-        self.silence.store(true, Ordering::Relaxed);
-        Silence(self.silence.clone())
-    }
-
-    /// Stands for election until this member leads. Others do not vote before they have not heard of the leader for its
-    /// lease.
-    pub(super) async fn take_over(&self, timers: TimerProfile) -> Result<(), ProposeError> {
-        let mut metrics = self.raft.metrics();
-        let leads = |metrics: &Metrics| metrics.state == ServerState::Leader && metrics.running_state.is_ok();
-        while !leads(&metrics.borrow_and_update()) {
-            let failed = |error: Fatal<u64>| ProposeError::Storage(error.to_string());
-            self.raft.trigger().elect().await.map_err(failed)?;
-            let elected = metrics.wait_for(leads);
-            drop(tokio::time::timeout(timers.heartbeat(), elected).await);
-        }
-        Ok(())
-    }
-
-    /// Who leads.
-    pub(super) fn leader(&self) -> Leader {
-        match self.failure() {
-            Some(failure) => Leader::Failed(failure),
-            None => leader::find(&self.metrics(), self.stale_after),
-        }
-    }
-
-    /// Why this member takes no part in consensus any more (CLU-5).
-    pub(super) fn failure(&self) -> Option<ProposeError> {
-        self.loss.get().cloned().or_else(|| leader::failure(&self.metrics()))
-    }
 }
 
 /// Why a member did not take a seat.
@@ -268,14 +186,20 @@ impl Base {
         }
     }
 
-    async fn reopen(self: &Arc<Self>, header: MemberHeader) -> Result<(), OpenError> {
+    async fn reopen(self: &Arc<Self>, mut header: MemberHeader) -> Result<(), OpenError> {
         if header.name != self.config.name {
             // Two processes that are one member would vote twice (CLU-4).
             let (dir, name) = (self.config.data_dir.clone(), self.config.name.clone());
             return Err(OpenError::OtherMember { dir, owner: header.name, name });
         }
         let publisher = self.chair.lock().await.take().expect("nobody else is here yet");
-        self.start_consensus(header, publisher).await.map(drop)
+        // The log knows its owner by the rest.
+        let was_removed = std::mem::take(&mut header.removed);
+        let seat = self.start_consensus(header, publisher).await?;
+        if was_removed {
+            self.end_part(&seat, REMOVED.to_owned()).await;
+        }
+        Ok(())
     }
 
     async fn start_consensus(
@@ -336,6 +260,16 @@ impl Base {
             tracing::error!(%error, "the loss could not be noted in the data directory: do not start this member again");
         }
         Err(Status::unavailable(failure.to_string()))
+    }
+
+    /// Ends this member's part in consensus for good, for it was taken out: after a restart as well.
+    pub(super) async fn leave(&self, seat: &Seat) {
+        let header = DataDir::new_header(&seat.cluster, seat.member, &self.config.name);
+        let (data_dir, header) = (self.data_dir.clone(), MemberHeader { removed: true, ..header });
+        if let Err(error) = blocking(move || data_dir.write_header(&header)).await {
+            tracing::error!(%error, "that this member was taken out could not be noted: do not start it again");
+        }
+        self.end_part(seat, REMOVED.to_owned()).await;
     }
 
     /// Ends this member's part in consensus for `reason`; it goes on answering from what it knows.

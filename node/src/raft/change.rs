@@ -10,10 +10,10 @@ use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::change_request::Kind;
 
 use super::admission::{admit, has_vote, is_changing, is_voter, vote, write_failed};
-use super::base::Seat;
 use super::forward::{peer, timed};
 use super::leader::Leader;
 use super::membership::{Membership, MembershipError};
+use super::seat::Seat;
 use super::types::{Metrics, Node};
 use super::{ProposeError, TimerProfile};
 

@@ -121,7 +121,7 @@ impl DataDir {
     /// The header of the member `member_id` of `cluster_id`, called `name`, in this version's format.
     pub(super) fn new_header(cluster_id: &str, member_id: u64, name: &str) -> MemberHeader {
         let (cluster_id, name) = (cluster_id.to_owned(), name.to_owned());
-        MemberHeader { format_version: FORMAT_VERSION, cluster_id, member_id, name }
+        MemberHeader { format_version: FORMAT_VERSION, cluster_id, member_id, name, removed: false }
     }
 
     /// Says who this member is, durably and at once or not at all.

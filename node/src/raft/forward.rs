@@ -9,9 +9,10 @@ use waymark_proto::peer::v1 as wire;
 use waymark_proto::storage::v1 as stored;
 
 use super::ProposeError;
-use super::base::{Base, Seat};
+use super::base::Base;
 use super::caller::Introduction;
 use super::connections::{BadAddress, Peer, never_sent};
+use super::seat::Seat;
 use super::types::Node;
 
 /// What commands came to.

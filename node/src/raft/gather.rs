@@ -21,10 +21,11 @@ use waymark_core::model::LogIndex;
 use waymark_proto::storage::v1 as stored;
 
 use super::ProposeError;
-use super::base::{Base, Seat};
+use super::base::Base;
 use super::connections::Peer;
 use super::forward::{self, Committed, Refusal};
 use super::leader::{self, Leader};
+use super::seat::Seat;
 use super::types::Payload;
 use crate::clock;
 

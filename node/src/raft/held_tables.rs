@@ -10,8 +10,9 @@ use waymark_core::model::MemberId;
 use waymark_proto::admin::v1::GeoTable;
 use waymark_proto::peer::v1 as wire;
 
-use super::base::{Base, Seat};
+use super::base::Base;
 use super::forward::{peer, timed};
+use super::seat::Seat;
 use super::types::Node;
 
 /// What a member has, and the digest of the table that it goes by.

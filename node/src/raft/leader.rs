@@ -6,7 +6,7 @@ use openraft::ServerState;
 use openraft::error::Fatal;
 
 use super::ProposeError;
-use super::base::Seat;
+use super::seat::Seat;
 use super::types::{Metrics, Node};
 
 /// Who leads.

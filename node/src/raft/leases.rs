@@ -10,10 +10,11 @@ use waymark_core::model::{Caseless, Revision};
 use waymark_core::state::{Action, Command};
 use waymark_proto::peer::v1 as wire;
 
-use super::base::{Base, Seat};
+use super::base::Base;
 use super::forward::{peer, timed};
 use super::leader::Leader;
 use super::lessor::{Lessor, SILENCE};
+use super::seat::Seat;
 use super::types::Node;
 use super::{ProposeError, Proposer};
 

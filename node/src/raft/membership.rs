@@ -12,12 +12,13 @@ use waymark_core::state::{Action, Command, CookieSecret};
 use waymark_proto::peer::v1 as wire;
 
 use super::admission;
-use super::base::{Base, Seat, SeatError};
+use super::base::{Base, SeatError};
 use super::change::{Change, carry_out};
 use super::connections::distrust;
 use super::data_dir::REJOIN;
 use super::forward::{peer, timed};
 use super::leader::{self, Leader};
+use super::seat::Seat;
 use super::types::{Metrics, Node};
 use super::{ProposeError, Proposer, convert};
 use waymark_process::chance;

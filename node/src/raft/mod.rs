@@ -36,6 +36,7 @@ mod peer_service;
 mod proposer;
 mod raft_service;
 mod recent;
+mod seat;
 mod sled_disk;
 mod snapshot;
 mod snapshot_file;

@@ -23,8 +23,9 @@ use tonic::Status;
 use waymark_process::identity::Role;
 use waymark_proto::peer::v1 as wire;
 
-use super::base::{Base, Seat};
+use super::base::Base;
 use super::forward::{peer, timed};
+use super::seat::Seat;
 use super::types::Node;
 
 /// How long one member may take to say whom it knows.

@@ -12,8 +12,9 @@ use waymark_core::model::{Caseless, EndpointId, MemberId, Revision};
 use waymark_proto::Malformed;
 use waymark_proto::peer::v1 as wire;
 
-use super::base::{Base, Seat};
+use super::base::Base;
 use super::forward::{peer, timed};
+use super::seat::Seat;
 
 /// Most endpoints that are asked about at once: a look at each of them for each agent that a member holds, some
 /// milliseconds in all.

@@ -9,17 +9,15 @@ use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::peers_server::Peers;
 
 use super::admission;
-use super::base::{Base, Seat, SeatError};
+use super::base::{Base, SeatError};
 use super::change::{carry_out, change, transfer_time};
 use super::forward::{Refusal, status};
 use super::gather::Asker;
 use super::leader::Leader;
 use super::raft_service::{addressed, addressed_seat};
+use super::seat::Seat;
 use super::timers::millis;
 use super::{HeldSession, HeldTables, LastOutcomes, Leases, Membership, ProposeError, Proposer, convert};
-
-/// What a member hears that was taken out.
-const REMOVED: &str = "this member was taken out of its cluster: stop it, and move its data directory away before it joins another";
 
 fn members(seat: &Seat) -> Vec<waymark_proto::storage::v1::Node> {
     let metrics = seat.metrics();
@@ -123,7 +121,7 @@ impl Peers for PeerService {
         if seat.metrics().current_leader != Some(caller.member) {
             return Err(Status::permission_denied("only the leader tells a member that it is out"));
         }
-        self.base.end_part(&seat, REMOVED.to_owned()).await;
+        self.base.leave(&seat).await;
         Ok(Response::new(wire::DismissResponse {}))
     }
 

@@ -12,10 +12,11 @@ use waymark_core::model::LogIndex;
 use waymark_core::state::{Action, Command, CommandId, Rejection, Reply};
 use waymark_proto::storage::v1 as stored;
 
-use super::base::{Base, Seat};
+use super::base::Base;
 use super::forward::{self, Committed, Refusal};
 use super::gather::{self, Asker, Proposal};
 use super::leader::{self, Leader};
+use super::seat::Seat;
 use waymark_process::chance;
 
 /// Callers whose commands may wait. Each waits for 5 s at most, so a queue that is full is one that does not move.

@@ -8,10 +8,11 @@ use tonic::{Request, Response, Status, Streaming};
 use waymark_proto::peer::v1 as wire;
 use waymark_proto::peer::v1::raft_server::Raft;
 
-use super::base::{Base, Seat, blocking};
+use super::base::{Base, blocking};
 use super::caller::{Acquaintance, Callee, Caller, certify, identify, refuse_for_nobody};
 use super::convert;
 use super::peer_client::append_answer_message;
+use super::seat::Seat;
 use super::snapshot::SnapshotData;
 use super::snapshot_file::meta_of;
 use super::types::Vote;
