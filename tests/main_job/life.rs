@@ -245,6 +245,15 @@ fn clu_12_a_lost_majority_is_recovered_from_a_survivor() {
         let unasked = alone.run(&recover);
         claim(unasked.code == 5, format!("{unasked:?}"))
     });
+    // Nobody at the address, or a member that has a cluster: found out before anything is kept.
+    for (address, code, words) in [
+        (format!("https://127.0.0.1:{}", harness::ports::free()), 7, "127.0.0.1"),
+        (alone.endpoints.clone(), 1, "a cluster is recovered on an empty member"),
+    ] {
+        let refused = alone.run(&format!("cluster recover {address} --keep {} --yes", keep.display()));
+        assert!(refused.code == code && refused.stderr.contains(words), "{refused:?}");
+        assert!(!keep.exists(), "{address}");
+    }
     eventually("there is no leader, and it is recovered", || {
         let done = alone.run(&format!("{recover} --yes"));
         claim(done.code == 0, format!("{done:?}"))

@@ -10,7 +10,7 @@ use waymark_proto::admin::v1::cluster_client::ClusterClient;
 use waymark_proto::admin::v1::{BackUpRequest, BackUpSource, InitClusterResponse, RestorePart};
 
 use super::shown::{Backup, Founded};
-use super::{one_member, status};
+use super::{one_member, status, status_of};
 use crate::client::{Attempt, Client};
 use crate::confirm;
 use crate::failure::{Exit, Failure};
@@ -39,6 +39,17 @@ pub(super) async fn restore(file: &Path, session: &Session) -> Result<String, Fa
 /// Founds a cluster on the empty member at `address` with what a survivor knows, which is kept in `keep`.
 pub(super) async fn recover(address: &str, keep: &Path, session: &Session) -> Result<String, Failure> {
     one_member(session, "a cluster is recovered from one survivor")?;
+    // Found out first: else the survivor's data is waited for, and kept, in vain.
+    let founder = status_of(&session.client.at(address)?).await?;
+    if !founder.cluster_id.is_empty() {
+        return Err(Failure::new(
+            Exit::Refused,
+            format!(
+                "'{}' at {address} belongs to cluster {}: a cluster is recovered on an empty member; nothing was changed",
+                founder.answered_by, founder.cluster_id
+            ),
+        ));
+    }
     let survivor = status(session).await?;
     let question = format!(
         "Found a new cluster at {address} from what '{}' knows: entry {} of its log is the last. Whatever was acknowledged \

@@ -14,7 +14,7 @@ use waymark_proto::admin::v1::{
     PromoteMemberRequest, RemoveMemberRequest, TransferLeaderRequest,
 };
 
-use crate::client::Attempt;
+use crate::client::{Attempt, Client};
 use crate::confirm;
 use crate::failure::Failure;
 use crate::session::Session;
@@ -124,6 +124,10 @@ pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure
 
 /// What some member knows of the cluster.
 pub(crate) async fn status(session: &Session) -> Result<wire::ClusterStatus, Failure> {
+    status_of(&session.client).await
+}
+
+async fn status_of(client: &Client) -> Result<wire::ClusterStatus, Failure> {
     let call = async |at: Attempt| {
         let request = at.request(&GetClusterRequest {});
         ClusterClient::new(at.channel)
@@ -131,7 +135,7 @@ pub(crate) async fn status(session: &Session) -> Result<wire::ClusterStatus, Fai
             .get_cluster(request)
             .await
     };
-    session.client.read(call).await
+    client.read(call).await
 }
 
 async fn init(session: &Session) -> Result<String, Failure> {
