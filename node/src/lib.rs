@@ -170,8 +170,11 @@ pub fn credentials(config: &Config) -> Result<Option<Arc<Credentials>>, NodeErro
 /// # Errors
 /// The file cannot be used.
 pub fn keys(config: &Config) -> Result<Keys, NodeError> {
-    let path = config.secret_key_file.as_deref();
-    Ok(path.map_or_else(|| Ok(Keys::default()), Keys::open)?)
+    let Some(path) = &config.secret_key_file else { return Ok(Keys::default()) };
+    let keys = Keys::open(path)?;
+    let numbers = keys.ids().collect::<Vec<_>>().join(" ");
+    tracing::info!(numbers, "secrets are encrypted with the first of these keys, and decrypted with all");
+    Ok(keys)
 }
 
 fn flattener(config: &Config, started: &Started) -> Flattener {

@@ -33,8 +33,10 @@ fn cluster(size: usize, key: &Path, flags: Vec<String>) -> Cluster {
     Cluster::found(directory, members)
 }
 
-fn make_key(path: &Path) {
-    Cli::plain("http://127.0.0.1:1").ok(&format!("pki secret-key {}", path.display()));
+/// Returns the key's number.
+fn make_key(path: &Path) -> String {
+    let made = Cli::plain("http://127.0.0.1:1").json(&format!("pki secret-key {}", path.display()));
+    made["key"].as_str().expect("a number").to_owned()
 }
 
 fn files(directory: &Path) -> Vec<PathBuf> {
@@ -144,8 +146,7 @@ fn sec_4_keys_are_exchanged_and_a_missing_one_is_told_of() {
     let beside = tempfile::tempdir().expect("a temporary directory can be made");
     let path = |name: &str| beside.path().join(name);
     let (key, new) = (path("secret.key"), path("new.key"));
-    make_key(&key);
-    make_key(&new);
+    let numbers = [make_key(&new), make_key(&key)].join(" ");
     let text = |path: &Path| std::fs::read_to_string(path).expect("a key file");
     let (old, fresh) = (text(&key), text(&new));
     let mut cluster = cluster(1, &key, Vec::new());
@@ -163,9 +164,13 @@ fn sec_4_keys_are_exchanged_and_a_missing_one_is_told_of() {
     expect_request(&endpoint, &["x-key: one".into()]);
 
     // The new one encrypts, the old one still reads.
+    let session = || cli.json("agent show a1")["session"].as_u64().expect("a number");
+    let earlier = session();
     restart(&mut cluster, &key, &format!("{fresh}{old}"));
+    assert!(cluster.members[0].process().log().contains(&numbers), "the keys' numbers, and their order");
+    eventually("the agent is told anew what to probe", || claim(session() > earlier, session().to_string()));
     let seen = endpoint.requests();
-    eventually("probes go on", || claim(endpoint.requests() > seen + 2, endpoint.requests().to_string()));
+    eventually("probes go on", || claim(endpoint.requests() > seen + 3, endpoint.requests().to_string()));
     expect_request(&endpoint, &["x-key: one".into()]);
     // Too early: what the old one has encrypted was not given anew.
     restart(&mut cluster, &key, &fresh);

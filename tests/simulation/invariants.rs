@@ -26,6 +26,7 @@ pub(crate) fn an_entry_is_all_or_nothing(before: &State, applied: &Applied, is_r
         let remembering = State {
             remembered: after.remembered.clone(),
             remembered_order: after.remembered_order.clone(),
+            audit: after.audit.clone(),
             ..before.clone()
         };
         assert!(rise == 0 && remembering == *after, "{:?} changed the state", applied.reply);
@@ -37,6 +38,15 @@ pub(crate) fn a_retry_is_answered_as_before(before: &State, applied: &Applied, c
     if let Some(known) = command.id.and_then(|id| before.remembered.get(&id)) {
         assert_eq!(known.reply, applied.reply);
     }
+}
+
+/// SEC-5: what has a note makes one entry, whatever comes of it, and a retry and what has none make none. Is there one?
+pub(crate) fn the_trail_tells_of_what_is_noted(before: &State, applied: &Applied, command: &Command) -> bool {
+    let is_retry = command.id.is_some_and(|id| before.remembered.contains_key(&id));
+    let is_told = command.note.is_some() && !is_retry;
+    let last = |state: &State| state.audit.entries.get_max().map_or(0, |(number, _)| *number);
+    assert_eq!(last(&applied.state), last(before) + u64::from(is_told), "{:?}", applied.reply);
+    is_told
 }
 
 /// STA-6, PRB-14: what comes from an agent that is unknown, lost, blind or of another run changes nothing.

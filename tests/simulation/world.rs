@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use waymark_core::model::{LogIndex, Timestamp};
-use waymark_core::state::{Action, Applied, Command, CommandId, Context, State, View, apply};
+use waymark_core::state::{Action, Applied, AuditNote, Command, CommandId, Context, State, View, apply};
 
 use crate::invariants;
 use crate::naive::Naive;
@@ -16,6 +16,8 @@ use harness::chance::Chance;
 const ALL_EVERY: u64 = 512;
 /// The longest log that the member behind may have to catch up on.
 const LAG_MAX: usize = 400;
+/// One entry of so many is for the audit trail: hashes take time, at each restart those of all entries.
+const NOTED: u64 = 100;
 
 /// What a run came to.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +30,7 @@ impl Seen {
 
     /// A run in which something never happened proves nothing of it.
     pub(crate) fn must_have_seen_everything(&self, steps: u64) {
-        const WANTED: [&str; 13] = [
+        const WANTED: [&str; 14] = [
             "accepted",
             "refused",
             "status events",
@@ -42,6 +44,7 @@ impl Seen {
             "changes of sight",
             "forgotten agents",
             "answers",
+            "audit entries",
         ];
         for what in WANTED {
             assert!(steps < 10_000 || self.0.contains_key(what), "no {what} in {steps} steps: {self}");
@@ -155,13 +158,18 @@ impl World {
         self.index += 1;
         let context = Context { index: LogIndex(self.index), at: Timestamp(self.clock) };
         let id = self.chance.one_in(8).then(|| CommandId(u128::from(self.chance.below(64))));
-        let command = Command { id, author: "operator".into(), note: None, action };
+        let note =
+            self.chance.one_in(NOTED).then(|| AuditNote::new("192.0.2.1:50000", "wish", "something", ""));
+        let command = Command { id, author: "operator".into(), note, action };
         let before = self.leader.state.clone();
         let is_retry = command.id.is_some_and(|id| before.remembered.contains_key(&id));
         let applied = apply(&before, context, &command);
         self.seen.count(if applied.reply.is_ok() { "accepted" } else { "refused" });
         invariants::an_entry_is_all_or_nothing(&before, &applied, is_retry);
         invariants::a_retry_is_answered_as_before(&before, &applied, &command);
+        if invariants::the_trail_tells_of_what_is_noted(&before, &applied, &command) {
+            self.seen.count("audit entries");
+        }
         if !is_retry {
             invariants::strangers_change_nothing(&before, &applied, &command.action);
             self.naive.take(&command.action, &before, &applied.state);

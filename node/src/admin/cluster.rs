@@ -39,32 +39,61 @@ impl ClusterService {
         Ok(Response::new(InitClusterResponse { cluster_id, member }))
     }
 
-    /// Has `change` carried out between two entries of the audit trail: what cannot be noted is not begun (SEC-5).
+    /// Has `change` carried out between two entries of the audit trail, even if whoever asked for it hangs up.
     async fn noted(
         &self,
         caller: Caller,
         (act, object): (&'static str, &str),
-        change: impl Future<Output = Changed>,
+        change: impl Future<Output = Changed> + Send + 'static,
     ) -> Result<Response<Member>, Status> {
-        let words = Words::new(act, object, "");
-        let begun = self.note(&caller, &words, AuditOutcome::Begun).await;
-        begun.map_err(|error| fault::membership(&error.into()))?;
-        let changed = change.await;
-        // A member that is out has no way to the log any more.
-        let is_out = changed.is_ok() && act == REMOVE && object == self.handles.consensus.name();
-        if !is_out && let Err(error) = self.note(&caller, &words, outcome(&changed)).await {
-            tracing::warn!(target: "audit", %error, act, object, "what came of it is not in the audit trail");
-        }
+        let (this, words) = (self.clone(), Words::new(act, object, ""));
+        let changed = to_its_end(async move { this.noted_here(&caller, &words, change).await }).await?;
         let member = changed.map_err(|error| fault::membership(&error))?;
         Ok(Response::new(member_message(member)))
     }
 
-    /// Notes a cluster that `caller` has made: there was no log before it to note that in.
-    async fn note_made(&self, caller: &Caller, act: &'static str, cluster_id: &str) {
-        let words = Words::new(act, cluster_id, "");
-        if let Err(error) = self.note(caller, &words, AuditOutcome::Done).await {
-            tracing::warn!(target: "audit", %error, act, "the audit trail does not tell of it");
+    /// What cannot be noted is not begun (SEC-5).
+    async fn noted_here(
+        &self,
+        caller: &Caller,
+        words: &Words,
+        change: impl Future<Output = Changed>,
+    ) -> Changed {
+        self.note(caller, words, AuditOutcome::Begun).await?;
+        let changed = change.await;
+        let Words { act, object, .. } = words;
+        // A member that is out has no way to the log any more.
+        let is_out = changed.is_ok() && *act == REMOVE && *object == self.handles.consensus.name();
+        let closed = match is_out {
+            true => Err(raft::ProposeError::Failed("it is out of the cluster".into())),
+            false => self.note(caller, words, outcome(&changed)).await,
+        };
+        if let Err(error) = closed {
+            let outcome = outcome(&changed).as_str();
+            let told = "what came of it is not in the audit trail";
+            tracing::warn!(target: "audit", %error, act, object, outcome, "{told}");
         }
+        changed
+    }
+
+    /// Has a cluster made for `caller`, and notes that behind it: there is no log before it to note that in.
+    async fn made(
+        &self,
+        caller: Caller,
+        act: &'static str,
+        making: impl Future<Output = Result<String, raft::MembershipError>> + Send + 'static,
+    ) -> Result<Response<InitClusterResponse>, Status> {
+        let this = self.clone();
+        let made = to_its_end(async move {
+            let cluster_id = making.await?;
+            let words = Words::new(act, &cluster_id, "");
+            if let Err(error) = this.note(&caller, &words, AuditOutcome::Done).await {
+                tracing::warn!(target: "audit", %error, act, "the audit trail does not tell of it");
+            }
+            Ok(cluster_id)
+        });
+        let cluster_id = made.await?.map_err(|error| fault::membership(&error))?;
+        self.founded(cluster_id).await
     }
 
     async fn note(
@@ -78,10 +107,17 @@ impl ClusterService {
     }
 }
 
+/// Has `work` run to its end, even if whoever waits for it hangs up: what it changes must be noted, too.
+async fn to_its_end<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, Status> {
+    let broken = |error| Status::internal(format!("it broke off, see the member's log: {error}"));
+    tokio::spawn(work).await.map_err(broken)
+}
+
 /// What stands in the audit trail for a member that is taken out.
 const REMOVE: &str = "remove member";
 
-/// How long an entry of the audit trail may take: after a change that took the lead away it waits for the next leader.
+/// How long an entry of the audit trail may take: after a change that took the lead away it waits for the next leader. Two of them
+/// and the change, which has a deadline of its own, end before the CLI gives up.
 const NOTE_PATIENCE: Duration = Duration::from_secs(4);
 
 type Changed = Result<raft::MemberStatus, raft::MembershipError>;
@@ -115,10 +151,8 @@ impl cluster_server::Cluster for ClusterService {
         request: Request<InitClusterRequest>,
     ) -> Result<Response<InitClusterResponse>, Status> {
         let caller = Caller::of(&request);
-        let consensus = &self.handles.consensus;
-        let cluster_id = consensus.init().await.map_err(|error| fault::membership(&error))?;
-        self.note_made(&caller, "found cluster", &cluster_id).await;
-        self.founded(cluster_id).await
+        let consensus = self.handles.consensus.clone();
+        self.made(caller, "found cluster", async move { consensus.init().await }).await
     }
 
     async fn add_member(&self, request: Request<AddMemberRequest>) -> Result<Response<Member>, Status> {
@@ -130,7 +164,8 @@ impl cluster_server::Cluster for ClusterService {
         }
         fault::refuse_if_any(violations)?;
         let act = if learner { "add learner" } else { "add member" };
-        self.noted(caller, (act, &address), self.handles.consensus.add(&address, learner)).await
+        let (consensus, empty) = (self.handles.consensus.clone(), address.clone());
+        self.noted(caller, (act, &address), async move { consensus.add(&empty, learner).await }).await
     }
 
     async fn remove_member(
@@ -139,8 +174,9 @@ impl cluster_server::Cluster for ClusterService {
     ) -> Result<Response<RemoveMemberResponse>, Status> {
         let caller = Caller::of(&request);
         let name = named(request.into_inner().name)?;
-        let removed = self.noted(caller, (REMOVE, &name), self.handles.consensus.remove(&name)).await;
-        let member = removed?.into_inner();
+        let (consensus, leaving) = (self.handles.consensus.clone(), name.clone());
+        let removed = self.noted(caller, (REMOVE, &name), async move { consensus.remove(&leaving).await });
+        let member = removed.await?.into_inner();
         Ok(Response::new(RemoveMemberResponse { member: Some(member) }))
     }
 
@@ -150,7 +186,8 @@ impl cluster_server::Cluster for ClusterService {
     ) -> Result<Response<Member>, Status> {
         let caller = Caller::of(&request);
         let name = named(request.into_inner().name)?;
-        self.noted(caller, ("promote member", &name), self.handles.consensus.promote(&name)).await
+        let (consensus, learner) = (self.handles.consensus.clone(), name.clone());
+        self.noted(caller, ("promote member", &name), async move { consensus.promote(&learner).await }).await
     }
 
     async fn transfer_leader(
@@ -159,8 +196,9 @@ impl cluster_server::Cluster for ClusterService {
     ) -> Result<Response<Member>, Status> {
         let caller = Caller::of(&request);
         let name = request.into_inner().name;
-        let whom = if name.is_empty() { "to any voter" } else { &name };
-        self.noted(caller, ("transfer lead", whom), self.handles.consensus.transfer(&name)).await
+        let whom = if name.is_empty() { "to any voter".to_owned() } else { name.clone() };
+        let consensus = self.handles.consensus.clone();
+        self.noted(caller, ("transfer lead", &whom), async move { consensus.transfer(&name).await }).await
     }
 
     type BackUpStream = ReceiverStream<Result<BackUpPart, Status>>;
@@ -197,16 +235,14 @@ impl cluster_server::Cluster for ClusterService {
         request: Request<Streaming<RestorePart>>,
     ) -> Result<Response<InitClusterResponse>, Status> {
         let caller = Caller::of(&request);
-        let consensus = &self.handles.consensus;
+        let consensus = self.handles.consensus.clone();
         let mut parts = request.into_inner();
         let upload = consensus.upload().map_err(|error| fault::membership(&error))?;
         while let Some(RestorePart { data }) = parts.message().await? {
             let full = |error| Status::resource_exhausted(format!("the backup cannot be kept: {error}"));
             upload.push(data).await.map_err(full)?;
         }
-        let cluster_id = consensus.restore(upload).await.map_err(|error| fault::membership(&error))?;
-        self.note_made(&caller, "restore cluster", &cluster_id).await;
-        self.founded(cluster_id).await
+        self.made(caller, "restore cluster", async move { consensus.restore(upload).await }).await
     }
 
     async fn get_cluster(

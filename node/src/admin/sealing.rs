@@ -1,5 +1,5 @@
 //! Secret headers (SEC-4): encrypted by the member that is asked, before anything is proposed, so that they come into the log in no
-//! other form.
+//! other form. What reads show in the place of a value is refused as a value: it would overwrite what it stands for.
 
 use waymark_core::model::{Edit, Header, HeaderValue, Violations, validate_header_value};
 use waymark_core::state::Action;
@@ -36,11 +36,14 @@ fn seal_headers(path: &str, headers: &mut Edit<Vec<Header>>, keys: &Keys, violat
 
 fn seal_header(header: &mut Header, keys: &Keys, violations: &mut Violations) {
     match &header.value {
+        HeaderValue::Plain(value) | HeaderValue::Secret(value) if value == HIDDEN => {
+            violations.add(
+                "value",
+                "'***' is what reads show in the place of a value, and none: give the value itself",
+            );
+        }
         HeaderValue::Plain(_) => {}
         HeaderValue::Sealed(_) => violations.add("sealed", "is the members' own: give 'value', and 'secret'"),
-        HeaderValue::Secret(value) if value == HIDDEN => {
-            violations.add("value", "'***' stands in the place of a secret, and is none: give the secret");
-        }
         // Nobody can judge it afterwards.
         HeaderValue::Secret(value) if validate_header_value(value, violations) => {
             match keys.seal(&header.name, value) {

@@ -66,7 +66,9 @@ fn custom_headers(check: &Check) -> Result<HeaderMap, Fault> {
             return Err(Fault::agent(format!("the header {name} cannot be sent: a probe has no body")));
         }
         let value = header.value.plain().ok_or_else(unsendable)?;
-        headers.insert(name, HeaderValue::try_from(value).map_err(|_| unsendable())?);
+        let mut value = HeaderValue::try_from(value).map_err(|_| unsendable())?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
     }
     Ok(headers)
 }
@@ -217,7 +219,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for SpeakFirst<S> {
 #[cfg(test)]
 mod tests {
     use tokio::io::AsyncWriteExt;
-    use waymark_core::model::{Protocol, Revision, monitor_limits, parse_target};
+    use waymark_core::model::{Header, Protocol, Revision, monitor_limits, parse_target};
 
     use super::*;
 
@@ -265,6 +267,15 @@ mod tests {
                 assert!(is_refused || sent == Ok(path.clone()), "{path:?}: {sent:?}");
             }
         }
+    }
+
+    /// SEC-4: whoever logs the request does not log the value.
+    #[test]
+    fn sec_4_a_value_is_not_shown_with_its_request() {
+        let header = Header { name: "X-Key".into(), value: "geheim".into() };
+        let request = request(&Check { headers: vec![header], ..check(Protocol::Http, "192.0.2.1", 80) });
+        let shown = format!("{:?}", request.unwrap()).to_lowercase();
+        assert!(shown.contains("x-key") && !shown.contains("geheim"), "{shown}");
     }
 
     /// PRB-1: a response head that was there before the request is a response head.

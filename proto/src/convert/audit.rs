@@ -52,7 +52,7 @@ pub fn audit_message(entry: &AuditEntry) -> wire::AuditEntry {
 /// The entry, unless it is another than the one whose hash stands beside it.
 ///
 /// # Errors
-/// A hash is none, or not that of the entry.
+/// A hash is none, or not that of the entry; or its number is one that no entry has, or behind which none could follow.
 pub fn audit_entry(message: wire::AuditEntry) -> Result<AuditEntry, Malformed> {
     let wire::AuditEntry {
         number: place,
@@ -68,6 +68,9 @@ pub fn audit_entry(message: wire::AuditEntry) -> Result<AuditEntry, Malformed> {
         previous,
         hash,
     } = message;
+    if matches!(place, 0 | u64::MAX) {
+        return Err(Malformed::new("audit.number", format!("{place} is no entry's: they count from 1")));
+    }
     let digest = |field, bytes: Bytes| {
         let bytes = <[u8; 32]>::try_from(&*bytes);
         bytes.map(AuditHash).map_err(|_| Malformed::new(field, "is no SHA-256 of 32 bytes"))

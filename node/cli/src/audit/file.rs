@@ -63,14 +63,18 @@ fn line(entry: &Entry) -> String {
     serde_json::to_string(entry).expect("an entry has text for keys, so it can be written as JSON")
 }
 
-/// Writes `entries` into a new file, which is nobody else's business.
+/// Writes `entries` into a new file, which is nobody else's business; what is no chain is not written.
 pub(super) fn write(path: &Path, entries: &[Entry]) -> Result<Chain, String> {
+    let lines: String = entries.iter().map(|entry| line(entry) + "\n").collect();
+    if !lines.is_empty() {
+        let broken = |fault| format!("it is not written, as what the member has is no chain: {fault}");
+        verified(&lines).map_err(broken)?;
+    }
     let options = File::options().write(true).create_new(true).mode(0o600).open(path);
     let mut file = options.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => "it is there already; choose another name, or move it away".to_owned(),
         _ => format!("it cannot be written: {error}"),
     })?;
-    let lines: String = entries.iter().map(|entry| line(entry) + "\n").collect();
     let written = file.write_all(lines.as_bytes()).and_then(|()| file.sync_all());
     written.map_err(|error| format!("it cannot be written: {error}"))?;
     Ok(Chain::of("exported", path, entries))

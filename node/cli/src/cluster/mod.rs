@@ -20,8 +20,8 @@ use crate::failure::Failure;
 use crate::session::Session;
 use shown::{Changed, ClusterStatus, Founded, Member};
 
-/// How long a change may take, if `--timeout` does not say: the whole state may have to be copied to a new member, and the
-/// cluster gives up after 30 s.
+/// How long a change may take, if `--timeout` does not say: the whole state may have to be copied to a new member, for which the
+/// cluster has 30 s; the entries of the audit trail before and behind it take 4 s each at most.
 const CHANGING: Duration = Duration::from_secs(40);
 
 /// What is done to the cluster.

@@ -62,7 +62,7 @@ pub use time::{LogIndex, Revision, Timestamp};
 pub use validate::{
     EndpointDraft, NameServerDraft, Surroundings, UnreadMappings, validate_agent, validate_endpoints,
     validate_header_value, validate_name_servers, validate_place_name, validate_profile, validate_record_set,
-    validate_region, validate_settings, validate_zone, warn_profile,
+    validate_region, validate_settings, validate_zone, warn_headers, warn_profile,
 };
 pub use violation::{Violation, Violations, nearest, quote, shorten};
 pub use zone::{NameServer, Zone, ZonePatch};

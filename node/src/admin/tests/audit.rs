@@ -1,8 +1,10 @@
 //! SEC-5: what the trail says of each kind of wish, never a header's value; and changes of the members, which the log does not hold.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use prost_types::FieldMask;
+use tokio::sync::Notify;
 use tonic::Code;
 use waymark_core::state::AuditTrail;
 use waymark_proto::admin::v1::{
@@ -12,7 +14,7 @@ use waymark_proto::admin::v1::{
 use waymark_proto::convert::audit_entry;
 
 use super::double::{CLUSTER, Trouble};
-use super::fixture::{Fixture, at_revision, faults, web};
+use super::fixture::{Fixture, at_revision, faults, in_time, web};
 use crate::raft::{MembershipError, ProposeError};
 
 async fn listed(fixture: &Fixture, size: u32) -> Vec<AuditEntry> {
@@ -112,6 +114,37 @@ async fn sec_5_a_change_of_the_members_stands_between_two_entries() {
         ],
         "m1 is who was asked, and has no way to the log once it is out"
     );
+}
+
+/// Waits until the trail has `count` entries.
+async fn grown(fixture: &Fixture, count: usize) -> Vec<AuditEntry> {
+    in_time(async {
+        loop {
+            let entries = listed(fixture, 100).await;
+            if entries.len() >= count {
+                return entries;
+            }
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn sec_5_what_came_of_a_change_is_noted_though_the_caller_hangs_up() {
+    let fixture = Fixture::founded().await;
+    let gate = Arc::new(Notify::new());
+    fixture.trouble(Trouble { gate: Some(gate.clone()), ..Trouble::default() });
+    let mut client = fixture.cluster();
+    let request = RemoveMemberRequest { name: "m2".into() };
+    let asking = tokio::spawn(async move { client.remove_member(request).await });
+    assert_eq!(grown(&fixture, 1).await[0].outcome(), AuditOutcome::Begun);
+    asking.abort();
+    assert!(asking.await.unwrap_err().is_cancelled());
+    // By the time that a later call is answered over the same connection, the member knows.
+    listed(&fixture, 100).await;
+    gate.notify_one();
+    assert_eq!(grown(&fixture, 2).await[1].outcome(), AuditOutcome::Done);
 }
 
 #[tokio::test]

@@ -1,9 +1,10 @@
 //! Stands in for Raft: commands are applied to a state in memory at once, and any failure can be asked for.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::sync::Notify;
 use waymark_core::model::{EndpointId, LogIndex, MemberId, Timestamp};
 use waymark_core::state::{Action, Command, Context, State, View, apply};
 use waymark_proto::admin::v1::GeoTable;
@@ -29,6 +30,8 @@ pub(super) struct Trouble {
     pub(super) barrier: Option<ProposeError>,
     /// Each change of the membership fails with this.
     pub(super) membership: Option<MembershipError>,
+    /// Each change of the membership waits until it is told to go on.
+    pub(super) gate: Option<Arc<Notify>>,
     /// Members that do not answer.
     pub(super) unreachable: Vec<MemberId>,
     /// What agents found last, and which member tells it.
@@ -57,8 +60,11 @@ impl Double {
         self.apply(vec![Command::of_cluster(action)])
     }
 
-    fn changed(&self, member: MemberStatus) -> Result<MemberStatus, MembershipError> {
-        let failure = self.trouble.lock().unwrap().membership.clone();
+    async fn changed(&self, member: MemberStatus) -> Result<MemberStatus, MembershipError> {
+        let Trouble { membership: failure, gate, .. } = self.trouble.lock().unwrap().clone();
+        if let Some(gate) = gate {
+            gate.notified().await;
+        }
         failure.map_or(Ok(member), Err)
     }
 
@@ -150,19 +156,19 @@ impl Consensus for Double {
 
     async fn add(&self, address: &str, as_learner: bool) -> Result<MemberStatus, MembershipError> {
         let role = if as_learner { Role::Learner } else { Role::Follower };
-        self.changed(MemberStatus { grpc: address.to_owned(), ..member(4, role) })
+        self.changed(MemberStatus { grpc: address.to_owned(), ..member(4, role) }).await
     }
 
     async fn remove(&self, name: &str) -> Result<MemberStatus, MembershipError> {
-        self.changed(MemberStatus { name: name.to_owned(), ..member(3, Role::Follower) })
+        self.changed(MemberStatus { name: name.to_owned(), ..member(3, Role::Follower) }).await
     }
 
     async fn promote(&self, name: &str) -> Result<MemberStatus, MembershipError> {
-        self.changed(MemberStatus { name: name.to_owned(), ..member(3, Role::Follower) })
+        self.changed(MemberStatus { name: name.to_owned(), ..member(3, Role::Follower) }).await
     }
 
     async fn transfer(&self, name: &str) -> Result<MemberStatus, MembershipError> {
-        self.changed(MemberStatus { name: name.to_owned(), ..member(3, Role::Leader) })
+        self.changed(MemberStatus { name: name.to_owned(), ..member(3, Role::Leader) }).await
     }
 
     async fn back_up(&self, _source: BackUpSource) -> Result<BackUp, MembershipError> {

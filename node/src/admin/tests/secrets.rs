@@ -82,11 +82,19 @@ async fn sec_4_what_was_read_can_be_written_back_unless_it_names_the_secrets() {
     fixture.profiles().update_profile(update(profile.clone(), Some(&["ttl_seconds"]))).await.unwrap();
     let after = fixture.double.state().profile(&Caseless::new("web")).unwrap().clone();
     assert_eq!((after.ttl, &after.monitor.headers), (Some(77), &before));
-    let refused = fixture.profiles().update_profile(update(profile, Some(&["monitor.headers"]))).await;
-    assert_eq!(
-        faults(&refused.unwrap_err()),
-        ["monitor.headers[0].value: '***' stands in the place of a secret, and is none: give the secret"]
-    );
+    let mut plain = profile.clone();
+    plain.monitor.get_or_insert_default().headers[0].secret = false;
+    for profile in [profile, plain] {
+        let refused = fixture.profiles().update_profile(update(profile, Some(&["monitor.headers"]))).await;
+        assert_eq!(
+            faults(&refused.unwrap_err()),
+            [
+                "monitor.headers[0].value: '***' is what reads show in the place of a value, and none: give the value itself"
+            ]
+        );
+    }
+    let after = fixture.double.state().profile(&Caseless::new("web")).unwrap().monitor.headers.clone();
+    assert_eq!(after, before, "the secret is kept");
 }
 
 #[tokio::test]

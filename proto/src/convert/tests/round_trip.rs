@@ -4,11 +4,12 @@ use proptest::prelude::*;
 use prost::Message;
 use waymark_core::health::{Check, Outcome};
 use waymark_core::model::{Edit, EndpointId, EndpointPatch, Header, HeaderValue, Timestamp};
-use waymark_core::state::{Action, Command, Rejection, Reply, State};
+use waymark_core::state::{Action, AuditEntry, Command, Rejection, Reply, State};
 
 use super::{arbitrary, overrides, places, records, wishes};
 use crate::convert::{
-    Malformed, StateBuilder, entry_message, entry_parts, snapshot_header, snapshot_records,
+    Malformed, StateBuilder, audit_entry, audit_message, entry_message, entry_parts, snapshot_header,
+    snapshot_records,
 };
 use crate::{admin, agent, storage::v1 as stored};
 
@@ -23,6 +24,24 @@ fn rebuilt(state: &State) -> Result<State, Malformed> {
         builder.add(through_bytes(&record))?;
     }
     builder.finish()
+}
+
+/// SEC-5: what counts on from there must not overflow.
+#[test]
+fn sec_5_a_number_that_no_entry_has_is_refused() {
+    let first = super::golden_events::audit().entries.values().next().expect("it has entries").clone();
+    let entry = |number| AuditEntry { number, ..AuditEntry::clone(&first) };
+    let read = |number| audit_entry(through_bytes(&audit_message(&entry(number))));
+    for number in [1, u64::MAX - 1] {
+        assert_eq!(read(number), Ok(entry(number)));
+    }
+    for number in [0, u64::MAX] {
+        let refused = read(number).unwrap_err();
+        assert_eq!(refused.field, "audit.number", "{refused}");
+        let record = stored::snapshot_record::Kind::Audit(audit_message(&entry(number)));
+        let mut builder = StateBuilder::new(&snapshot_header(&State::default())).expect("a header of ours");
+        assert!(builder.add(stored::SnapshotRecord { kind: Some(record) }).is_err());
+    }
 }
 
 proptest! {

@@ -78,6 +78,22 @@ fn sec_5_a_forged_entry_with_a_hash_of_its_own_does_not_fit_the_next() {
 }
 
 #[test]
+fn sec_5_what_is_no_chain_is_not_exported() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("audit.jsonl");
+    let entries = |trail: Vec<AuditEntry>| -> Vec<Entry> {
+        trail.iter().map(|entry| Entry::from(audit_message(entry))).collect()
+    };
+    let mut broken = trail();
+    broken.remove(1);
+    let fault = write(&file, &entries(broken)).unwrap_err();
+    assert!(fault.contains("no chain: line 2: entry 2 should stand where entry 3 is"), "{fault}");
+    assert!(!file.exists(), "nobody shall take it for one");
+    assert_eq!(write(&file, &entries(trail())).unwrap().last, 4);
+    assert_eq!(write(&directory.path().join("empty.jsonl"), &[]).unwrap().entries, 0);
+}
+
+#[test]
 fn sec_5_a_cut_end_is_found_by_the_hash_that_was_shown() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("audit.jsonl");

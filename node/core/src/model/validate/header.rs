@@ -94,6 +94,14 @@ pub fn validate_header_value(value: &str, violations: &mut Violations) -> bool {
     is_short && is_plain && value.is_ascii()
 }
 
+/// Warns of a secret that everybody on the way to the endpoint can read (VAL-5).
+pub fn warn_headers(headers: &[Header], protocol: Protocol, warnings: &mut Violations) {
+    let is_secret = |header: &Header| header.value.plain().is_none();
+    if protocol == Protocol::Http && headers.iter().any(is_secret) {
+        warnings.add("headers", "have a secret, which http sends in clear text: https does not");
+    }
+}
+
 /// A name or an address, with or without a port; no pattern.
 fn check_host(value: &str, violations: &mut Violations) {
     let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);

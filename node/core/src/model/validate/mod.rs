@@ -11,7 +11,7 @@ mod record_set;
 mod zone;
 
 pub use endpoint::{EndpointDraft, Surroundings, UnreadMappings, validate_endpoints};
-pub use header::validate_header_value;
+pub use header::{validate_header_value, warn_headers};
 pub use name::{validate_agent, validate_place_name, validate_region};
 pub use profile::{validate_profile, validate_settings, warn_profile};
 pub use record_set::validate_record_set;

@@ -1,6 +1,7 @@
 //! A profile as a whole (SET-2), and what is allowed in one but probably not meant (VAL-5).
 
 use super::endpoint::{EndpointDraft, Surroundings, validate_endpoints};
+use super::header::warn_headers;
 use super::monitor::{check_monitor, duration};
 use super::name::check_profile_name;
 use crate::model::{Endpoint, Place, Profile, Resolved, Routing, Violations, profile_limits as limits};
@@ -30,6 +31,8 @@ pub fn validate_settings(profile: &Profile, violations: &mut Violations) {
 /// What is allowed in a profile but probably not meant (VAL-5).
 pub fn warn_profile(profile: &Profile, warnings: &mut Violations) {
     warn_ttl(profile, warnings);
+    let monitor = &profile.monitor;
+    warnings.within("monitor", |warnings| warn_headers(&monitor.headers, monitor.protocol, warnings));
     let mut endpoints = profile.endpoints.iter();
     match profile.routing {
         Routing::Geographic if !endpoints.any(|endpoint| endpoint.geo.contains(&Place::WORLD)) => {

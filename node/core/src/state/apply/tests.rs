@@ -22,7 +22,8 @@ use crate::model::{
     Revision, Routing, Timestamp, ZonePatch,
 };
 use crate::state::{
-    Action, Applied, Command, CommandId, Context, Rejection, Reply, ReportedOutcome, State, View, apply,
+    Action, Applied, AuditNote, Command, CommandId, Context, Rejection, Reply, ReportedOutcome, State, View,
+    apply,
 };
 
 /// A state under test: each command is one log entry, one second after the one before, and after each the invariants
@@ -32,6 +33,8 @@ struct Cluster {
     state: State,
     view: View,
     index: u64,
+    /// Commands whose number this divides are for the audit trail; none if it is 0.
+    noted: u64,
 }
 
 impl Cluster {
@@ -65,7 +68,9 @@ impl Cluster {
     fn run(&mut self, id: Option<CommandId>, action: Action) -> Applied {
         self.index += 1;
         let context = Context { index: LogIndex(self.index), at: Timestamp(self.index * 1_000) };
-        let command = Command { id, author: "operator".into(), note: None, action };
+        let is_noted = self.index.is_multiple_of(self.noted);
+        let note = is_noted.then(|| AuditNote::new("192.0.2.1:50000", "wish", "something", ""));
+        let command = Command { id, author: "operator".into(), note, action };
         let applied = apply(&self.state, context, &command);
         invariants::check_step(&self.state, &command, &applied);
         invariants::check_state(&applied.state);
@@ -74,6 +79,15 @@ impl Cluster {
         self.view = before.after(self.state.clone(), &applied.changes, context.index);
         self.view.verify(&before);
         applied
+    }
+
+    /// The second time `action` changes nothing but the trail, which may tell of that, too.
+    fn run_twice(&mut self, action: Action, why: &str) {
+        self.run(None, action.clone());
+        let before = self.state.clone();
+        self.run(None, action);
+        let told = State { audit: self.state.audit.clone(), ..before };
+        assert_eq!(self.state, told, "{why}");
     }
 
     fn profile(&self, name: &str) -> &Profile {

@@ -3,7 +3,7 @@
 use super::lookup::name_some;
 use super::step::Step;
 use crate::model::{
-    Child, Endpoint, EndpointKind, Profile, RecordType, Target, Violations, Zone, warn_profile,
+    Child, Endpoint, EndpointKind, Profile, RecordType, Target, Violations, Zone, warn_headers, warn_profile,
 };
 use crate::state::State;
 
@@ -16,10 +16,11 @@ pub(super) fn warn_of_profile(step: &mut Step<'_>, profile: &Profile) {
 }
 
 /// Warns about an endpoint of `profile` at `path`: a target, its own or its service's, that we would have to answer for ourselves,
-/// and minima that its child has too few endpoints for.
+/// secrets in clear text, and minima that its child has too few endpoints for.
 pub(super) fn warn_of_endpoint(step: &mut Step<'_>, path: &str, profile: &Profile, endpoint: &Endpoint) {
     let Step { state, warnings, .. } = step;
     warnings.within(path, |warnings| {
+        warn_headers(&endpoint.headers, profile.monitor.protocol, warnings);
         let field = if endpoint.service().is_some() { "service" } else { "target" };
         if let Some(target) = state.resolve(endpoint).target {
             warn_of_target(state, field, target, profile.flatten, warnings);

@@ -7,7 +7,7 @@ use crate::health::{judge, profile_status, regional_verdicts};
 use crate::model::{
     Caseless, RecordType, Timestamp, Violations, validate_profile, validate_record_set, validate_zone,
 };
-use crate::state::{Action, Applied, Change, Command, EventCause, State, Subject};
+use crate::state::{Action, Applied, AuditTrail, Change, Command, EventCause, State, Subject};
 
 /// What one command may have done to the state.
 pub(super) fn check_step(before: &State, command: &Command, applied: &Applied) {
@@ -30,8 +30,12 @@ pub(super) fn check_step(before: &State, command: &Command, applied: &Applied) {
         let mut unmarked = after.clone();
         unmarked.remembered = before.remembered.clone();
         unmarked.remembered_order = before.remembered_order.clone();
+        unmarked.audit = before.audit.clone();
         assert_eq!(unmarked, *before, "all or nothing");
     }
+    let told = u64::from(command.note.is_some() && !is_retry);
+    let last = |state: &State| state.audit.entries.get_max().map_or(0, |(number, _)| *number);
+    assert_eq!(last(after), last(before) + told, "SEC-5: one entry for what is noted, whatever comes of it");
     if let Some(id) = command.id {
         assert_eq!(after.remembered[&id].reply, applied.reply);
     }
@@ -46,6 +50,11 @@ pub(super) fn check_step(before: &State, command: &Command, applied: &Applied) {
         check_one_event_each(applied);
     }
     check_history(before, after);
+}
+
+/// SEC-5: each entry holds the hash of the one before it.
+pub(super) fn check_trail(state: &State) {
+    assert_eq!(AuditTrail::check(state.audit.entries.values().map(AsRef::as_ref)), Ok(()));
 }
 
 /// STA-12: one step is one event for each status that changed. Only outcomes, which count one after the other, may change

@@ -1,6 +1,7 @@
 //! What is taken and warned about (VAL-5), present and absent.
 
 use super::*;
+use crate::model::{Header, HeaderValue, Protocol};
 
 /// A new profile, and what its author is warned of, one warning a line.
 #[track_caller]
@@ -145,6 +146,29 @@ fn val_5_a_minimum_out_of_reach() {
              endpoints[0].endpoints_min_v6: 4 can never be available: the profile 'child' has 0 endpoints that can \
              count over IPv6",
         ),
+    ]);
+}
+
+#[test]
+fn val_5_a_secret_in_clear_text() {
+    fn secret(new: &mut NewProfile, protocol: Protocol) {
+        let key = |value| Header { name: "X-Key".into(), value };
+        let sealed = || HeaderValue::Sealed(vec![1; 60].into());
+        new.fields.monitor.protocol = Edit::Set(protocol);
+        new.fields.monitor.headers = Edit::Set(vec![key("plain".into())]);
+        new.endpoints[0].1.headers = Edit::Set(vec![key(sealed())]);
+        if protocol == Protocol::Http {
+            new.fields.monitor.headers = Edit::Set(vec![key(sealed())]);
+        }
+    }
+    table(&[
+        (
+            "http",
+            |new| secret(new, Protocol::Http),
+            "monitor.headers: have a secret, which http sends in clear text: https does not\n\
+             endpoints[0].headers: have a secret, which http sends in clear text: https does not",
+        ),
+        ("https", |new| secret(new, Protocol::Https), NOTHING),
     ]);
 }
 
