@@ -52,11 +52,12 @@ impl Drop for Keeper {
 
 /// The keeper's own work.
 pub(crate) fn keep(directory: &Path) {
-    // A Ctrl-C in the terminal reaches this process too; it has to outlive the demo.
+    // A Ctrl-C in the terminal reaches this process too, and so does the terminal's end; it has to outlive the demo.
     let ignored = tokio::runtime::Runtime::new().expect("a runtime can be made");
     let _guard = ignored.enter();
     let _term = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
     let _int = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
+    let _hangup = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup());
     let pids: Vec<String> = std::io::stdin().lock().lines().map_while(Result::ok).collect();
     let alive = |pid: &String| Path::new("/proc").join(pid).exists();
     let _ = within(DRAIN_LIMIT, || if pids.iter().any(alive) { Err(String::new()) } else { Ok(()) });
