@@ -69,6 +69,8 @@ pub struct Waits {
     pub retry_pause: Duration,
     /// For what is still to be committed when a stream ends.
     pub flush: Duration,
+    /// Sessions that agents may open on one member in a second.
+    pub openings_per_second: u64,
 }
 
 /// Shortest time without a leader until agents are sent away: a fast election is no reason to move.
@@ -86,6 +88,7 @@ impl Waits {
             leader_pause: Duration::from_secs(1),
             retry_pause: Duration::from_millis(100),
             flush: Duration::from_secs(2),
+            openings_per_second: OPENINGS_PER_SECOND_MAX,
         }
     }
 }

@@ -7,7 +7,7 @@ use waymark_core::state::View;
 use waymark_proto::agent::v1::{AgentMessage, Hello, agent_message::Kind};
 
 use super::ending::Ending;
-use super::limits::{HELLO_TEXT_MAX, OPENINGS_PER_SECOND_MAX};
+use super::limits::HELLO_TEXT_MAX;
 use super::reading;
 use super::rings::lock;
 use super::service::Shared;
@@ -68,7 +68,7 @@ fn greeting(shared: &Shared, hello: Hello) -> Result<Greeting, Ending> {
     if !lock(&shared.openings).take(1, millis(shared.started.elapsed())) {
         return Err(Ending::Limit {
             what: "the number of sessions opened on one member in a second",
-            most: OPENINGS_PER_SECOND_MAX,
+            most: shared.waits.openings_per_second,
             advice: "; try again later",
         });
     }

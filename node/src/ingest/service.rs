@@ -19,7 +19,7 @@ use super::consensus::{Consensus, Handles};
 use super::counts::{Counters, Counts};
 use super::ending::Ending;
 use super::leadership::watch_leader;
-use super::limits::{MESSAGE_BYTES_MAX, OPENINGS_PER_SECOND_MAX, OUTGOING_MAX, STREAMS_MAX, Waits};
+use super::limits::{MESSAGE_BYTES_MAX, OUTGOING_MAX, STREAMS_MAX, Waits};
 use super::opening::open;
 use super::recent::Recent;
 use super::stream::{Outgoing, Stream, tell_ending};
@@ -106,7 +106,7 @@ impl Ingest {
             is_leader_reachable,
             recent: Recent::default(),
             counters: Arc::default(),
-            openings: Mutex::new(Allowance::new(OPENINGS_PER_SECOND_MAX, 0)),
+            openings: Mutex::new(Allowance::new(waits.openings_per_second, 0)),
             started: Instant::now(),
             shutdown,
             measurements: Measurements::default(),

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures_util::future::join_all;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Code;
 use waymark_core::model::{self, AgentRun, EndpointId, MemberId, Revision, Timestamp};
@@ -13,8 +12,7 @@ use super::agent::{Agent, probe_outcome};
 use super::stage::{BAD, DEADLINE, Door, OK, Stage};
 use crate::ingest::ending::Ending;
 use crate::ingest::limits::{
-    BATCH_MAX, OPENINGS_PER_SECOND_MAX, OUTCOMES_PER_SECOND_MAX, REPORT_OUTCOMES_MAX, STREAMS_MAX,
-    UNSETTLED_MAX, Waits,
+    BATCH_MAX, OUTCOMES_PER_SECOND_MAX, REPORT_OUTCOMES_MAX, STREAMS_MAX, UNSETTLED_MAX, Waits,
 };
 use crate::ingest::recent::Recent;
 use crate::ingest::session::{Greeting, Records, Session};
@@ -86,21 +84,22 @@ async fn sec_6_a_report_has_a_size() {
 #[tokio::test]
 async fn sec_6_sessions_are_opened_at_a_rate() {
     let stage = Stage::new(1, 3);
-    let door = Door::open(&stage, 1, Waits::default()).await;
+    // At the product's 100 a second, a busy machine might not come to the limit.
+    let waits = Waits { openings_per_second: 1, ..Waits::default() };
+    assert_eq!(Waits::default().openings_per_second, 100);
+    let door = Door::open(&stage, 1, waits).await;
     let refused = async {
         loop {
-            // All at once: one after another they might come too slowly on a busy machine.
-            let greetings = (0..2 * OPENINGS_PER_SECOND_MAX).map(|_| Agent::greet(&door, "nobody's", 7));
-            for mut agent in join_all(greetings).await {
-                let status = agent.ending().await.unwrap();
-                if status.code() == Code::ResourceExhausted {
-                    return status;
-                }
+            let mut agent = Agent::greet(&door, "nobody's", 7).await;
+            let status = agent.ending().await.unwrap();
+            if status.code() == Code::ResourceExhausted {
+                return status;
             }
         }
     };
     let status = tokio::time::timeout(DEADLINE, refused).await.expect("the rate is limited");
-    assert!(status.message().contains(&OPENINGS_PER_SECOND_MAX.to_string()), "{}", status.message());
+    let told = "the number of sessions opened on one member in a second";
+    assert!(status.message().contains(told), "{}", status.message());
 }
 
 #[tokio::test]
