@@ -88,10 +88,16 @@ impl Budget {
     /// because they were filled when there were fewer, a ring grows no further.
     fn keep(&self, ring: &mut VecDeque<RecentOutcome>, outcome: RecentOutcome) {
         let share = self.most / self.rings.load(Ordering::Relaxed).max(1);
-        while ring.len() >= share.clamp(1, RECENT_PER_ENDPOINT) && ring.pop_front().is_some() {
+        let depth = share.clamp(1, RECENT_PER_ENDPOINT);
+        while ring.len() >= depth && ring.pop_front().is_some() {
             self.held.fetch_sub(1, Ordering::Relaxed);
         }
+        ring.shrink_to(depth);
         if self.held.fetch_add(1, Ordering::Relaxed) < self.most {
+            if ring.len() == ring.capacity() {
+                // Left alone, it would begin with places for four: where endpoints are many, most rings hold one.
+                ring.reserve_exact(ring.len().max(1).min(depth - ring.len()));
+            }
             ring.push_back(outcome);
             return;
         }
@@ -130,6 +136,21 @@ mod tests {
         rings.forget([EndpointId(1), EndpointId(2)]);
         assert!(sequences(&rings, 1).is_empty());
         assert_eq!((budget.held(), budget.rings.load(Ordering::Relaxed)), (0, 0));
+    }
+
+    /// PERF-7: among many rings nearly all hold a single outcome.
+    #[test]
+    fn sec_6_rings_take_no_more_memory_than_what_they_may_hold() {
+        let budget = Arc::new(Budget::new(32));
+        let rings = Rings::new(budget.clone());
+        let places = |endpoint: u64| lock(&rings.by_endpoint)[&EndpointId(endpoint)].capacity();
+        rings.keep([(EndpointId(1), outcome(1))]);
+        assert_eq!(places(1), 1);
+        rings.keep((2..=40).map(|sequence| (EndpointId(1), outcome(sequence))));
+        assert_eq!(places(1), RECENT_PER_ENDPOINT);
+        rings.keep((2..=32).map(|endpoint| (EndpointId(endpoint), outcome(1))));
+        rings.keep((1..=32).map(|endpoint| (EndpointId(endpoint), outcome(41))));
+        assert!((1..=32).all(|endpoint| places(endpoint) <= 1));
     }
 
     #[test]
