@@ -1,7 +1,9 @@
 //! What the parts of a member share, and the seat that it takes in a cluster: once, now or later.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use openraft::error::{Fatal, InitializeError, RaftError};
@@ -22,7 +24,7 @@ use super::newcomers::Newcomers;
 use super::peer_client::Network;
 use super::seat::Seat;
 use super::snapshot::{SnapshotError, Snapshots};
-use super::state_machine::StateMachine;
+use super::state_machine::{Reached, StateMachine};
 use super::types::Raft;
 use super::{MemberConfig, OpenError, ProposeError, compaction, timers};
 use crate::publication::{Publisher, Reader};
@@ -229,7 +231,7 @@ impl Base {
         let silence = Arc::<AtomicBool>::default();
         let beat = timers::beat(raft.clone(), self.config.timers.heartbeat(), silence.clone(), stop.clone());
         self.tasks.spawn(beat);
-        self.tasks.spawn(compaction::watch(raft.clone(), backlog, stop.clone()));
+        self.tasks.spawn(compaction::watch(raft.clone(), snapshots.clone(), backlog, stop.clone()));
         self.tasks.spawn(narrate(raft.clone(), stop));
         let seat = Arc::new(Seat {
             cluster,
@@ -338,8 +340,23 @@ fn open_storage(
         return Err(OpenError::Log { dir: data_dir.path().to_owned(), reason });
     }
     let snapshots = Arc::new(snapshots);
-    let machine = StateMachine::new(publisher, snapshots.clone(), content, backlog);
+    let beginning = caught_up(&log, Reached::of(content), &backlog);
+    let beginning = beginning.map_err(|error| log_refused(data_dir, &error.into()))?;
+    let machine = StateMachine::new(publisher, snapshots.clone(), beginning, backlog);
     Ok((log, snapshots, machine))
+}
+
+/// `reached` and what `log` knows to be committed beyond it. openraft would do the same in small steps and have a view made after each,
+/// which costs several times as much (CLU-3).
+fn caught_up(log: &LogStore, mut reached: Reached, backlog: &AtomicU64) -> io::Result<Reached> {
+    let from = reached.applied.map_or(0, |id| id.index + 1);
+    let to = log.bounds().committed.map_or(0, |id| id.index + 1);
+    log.visit(from, to, &mut |entry| {
+        let bytes = reached.go_on(entry).map_err(io::Error::other)?;
+        backlog.fetch_add(bytes, Ordering::Relaxed);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(reached)
 }
 
 pub(super) fn log_refused(data_dir: &DataDir, error: &OpenLogError) -> OpenError {

@@ -130,6 +130,16 @@ impl LogStore {
         receiver.await.map_err(|_| closed())?
     }
 
+    /// Shows `visit` the entries from `from` up to, but not including, `to`. Waits for the disk.
+    pub(super) fn visit(
+        &self,
+        from: u64,
+        to: u64,
+        visit: &mut dyn FnMut(Entry) -> io::Result<ControlFlow<()>>,
+    ) -> io::Result<()> {
+        visit_entries(&*self.disk()?, from, to, visit)
+    }
+
     /// The index of the last entry, 0 for a log without any.
     pub(super) fn last_index(&self) -> u64 {
         self.bounds().last.map_or(0, |id| id.index)

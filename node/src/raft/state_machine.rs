@@ -18,6 +18,42 @@ use super::types::{
 };
 use crate::publication::Publisher;
 
+/// How far a state has come.
+pub(super) struct Reached {
+    /// The state.
+    pub(super) state: State,
+    /// The last entry that it contains.
+    pub(super) applied: Option<LogId>,
+    /// The members as of that entry.
+    pub(super) membership: StoredMembership,
+}
+
+impl Reached {
+    /// What `snapshot` says, or the beginning.
+    pub(super) fn of(snapshot: Option<(SnapshotMeta, State)>) -> Self {
+        let (meta, state) = snapshot.unwrap_or_default();
+        Self { state, applied: meta.last_log_id, membership: meta.last_membership }
+    }
+
+    /// Goes on by `entry`; returns its bytes. No view is made: while a member starts nobody looks.
+    pub(super) fn go_on(&mut self, Entry { log_id, payload }: Entry) -> Result<u64, Box<StorageError>> {
+        self.applied = Some(log_id);
+        match payload {
+            EntryPayload::Blank => Ok(0),
+            EntryPayload::Normal(payload) => {
+                let mut work = Work { state: std::mem::take(&mut self.state), changes: Vec::new() };
+                work.carry_out(log_id, &payload)?;
+                self.state = work.state;
+                Ok(payload.0.len() as u64)
+            }
+            EntryPayload::Membership(membership) => {
+                self.membership = StoredMembership::new(Some(log_id), membership);
+                Ok(0)
+            }
+        }
+    }
+}
+
 /// The state that the cluster agrees on, on this member. It lives in the view that the publisher shows.
 pub(super) struct StateMachine {
     publisher: Publisher,
@@ -29,20 +65,17 @@ pub(super) struct StateMachine {
 }
 
 impl StateMachine {
-    /// The state of `snapshot`, or the empty one.
+    /// At `beginning`.
     pub(super) fn new(
         publisher: Publisher,
         snapshots: Arc<Snapshots>,
-        snapshot: Option<(SnapshotMeta, State)>,
+        beginning: Reached,
         backlog: Arc<AtomicU64>,
     ) -> Self {
-        let (applied, membership) = match snapshot {
-            None => (None, StoredMembership::default()),
-            Some((meta, state)) => {
-                publisher.publish(publisher.view().anew(state, index_of(meta.last_log_id)));
-                (meta.last_log_id, meta.last_membership)
-            }
-        };
+        let Reached { state, applied, membership } = beginning;
+        if applied.is_some() {
+            publisher.publish(publisher.view().anew(state, index_of(applied)));
+        }
         Self { publisher, applied, membership, snapshots, backlog }
     }
 

@@ -12,7 +12,7 @@ use crate::raft::data_dir::DataDir;
 use crate::raft::log_opening;
 use crate::raft::log_store::LogStore;
 use crate::raft::snapshot::Snapshots;
-use crate::raft::state_machine::StateMachine;
+use crate::raft::state_machine::{Reached, StateMachine};
 use crate::raft::types::{StorageError, TypeConfig};
 
 struct Builder;
@@ -26,7 +26,7 @@ impl StoreBuilder<TypeConfig, LogStore, StateMachine, TempDir> for Builder {
         let (snapshots, content) = Snapshots::open(dir.path()).unwrap();
         let (publisher, _reader) = publication(View::default(), no_tables());
         let backlog = Arc::new(AtomicU64::new(0));
-        Ok((dir, log, StateMachine::new(publisher, Arc::new(snapshots), content, backlog)))
+        Ok((dir, log, StateMachine::new(publisher, Arc::new(snapshots), Reached::of(content), backlog)))
     }
 }
 
