@@ -59,7 +59,8 @@ fn main() -> ExitCode {
         }
     }
     for kind in arguments.power {
-        show(power::run(kind, arguments.cycles, &mut chance));
+        show(power::alone(kind, arguments.cycles, &mut chance));
+        show(power::of_the_leader(kind, arguments.cycles, &mut chance));
     }
     if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

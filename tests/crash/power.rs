@@ -27,33 +27,59 @@ pub(crate) enum Kind {
     Xfs,
 }
 
-pub(crate) fn run(kind: Kind, rounds: u32, chance: &mut Chance) -> Outcome {
+/// Of a member that is alone.
+pub(crate) fn alone(kind: Kind, rounds: u32, chance: &mut Chance) -> Outcome {
+    let outcome = Outcome::new(format!("power loss of a single member on {kind:?}"));
+    run(kind, Vec::new(), rounds, chance, outcome)
+}
+
+/// Of the leader of three: a majority goes on, and the leader is one of them again when it comes back (CLU-2).
+pub(crate) fn of_the_leader(kind: Kind, rounds: u32, chance: &mut Chance) -> Outcome {
+    let outcome = Outcome::new(format!("power loss of the leader of three on {kind:?}"));
+    run(kind, vec!["m2", "m3"], rounds, chance, outcome)
+}
+
+fn run(kind: Kind, others: Vec<&str>, rounds: u32, chance: &mut Chance, mut outcome: Outcome) -> Outcome {
     let directory = tempfile::tempdir().expect("a directory can be made");
     let disk = Disk::make(kind, directory.path());
     let member = Member::new("m1", directory.path());
     // Its data is on that disk, below what the file system keeps there for itself.
     std::fs::create_dir(disk.mount.join("data")).expect("a directory can be made");
     std::os::unix::fs::symlink(disk.mount.join("data"), member.data()).expect("a link can be made");
-    let mut cluster = Cluster::found(directory, vec![member]);
+    let others: Vec<Member> = others.into_iter().map(|name| Member::new(name, directory.path())).collect();
+    let mut cluster = Cluster::found(directory, std::iter::once(member).chain(others).collect());
     let callers: Vec<Caller> = cluster.members.iter().map(Member::caller).collect();
     let mut writers = Writers::new(&cluster, Chance::from_seed(chance.draw()));
-    let mut outcome = Outcome::new(format!("power loss of a single member on {kind:?}"));
     for round in 1..=rounds {
+        if callers.len() > 1 {
+            eventually("the member on that disk leads", || {
+                let told = cluster.cli().run("cluster transfer-leader m1");
+                if told.code == 0 { Ok(()) } else { Err(told.stderr) }
+            });
+        }
         writers.start(&callers);
         let_pass(Duration::from_millis(50 + chance.below(800)), "power goes at a moment of its own");
         disk.shut_down();
         writers.stop();
         cluster.members[0].kill();
+        for caller in &callers[1..] {
+            outcome
+                .note(round, eventually("the others tell what they know", || writers.check(caller, false)));
+        }
         disk.unmount();
         disk.mount();
         let started = Instant::now();
         cluster.members[0].start();
         cluster.members[0].listens();
-        let told = eventually("the member tells what it knows", || writers.check(&callers[0], false));
-        outcome.recovered(started.elapsed());
-        outcome.note(round, told);
+        for (nth, caller) in callers.iter().enumerate() {
+            let told = eventually("the member tells what it knows", || writers.check(caller, false));
+            if nth == 0 {
+                outcome.recovered(started.elapsed());
+            }
+            outcome.note(round, told);
+        }
     }
-    cluster.members[0].kill();
+    cluster.members.iter_mut().for_each(Member::kill);
     disk.unmount();
     outcome.ended(rounds, writers.acknowledged());
     outcome
