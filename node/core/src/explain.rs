@@ -126,7 +126,7 @@ impl Trace for Collector<'_> {
     fn choice(&mut self, plan: &Arc<Plan>, details: impl FnOnce() -> ChoiceDetails) {
         let ChoiceDetails { depth, pool, standings, chosen, rule, draw } = details();
         let explained = |(planned, standing): (&PlannedEndpoint, EndpointStanding)| {
-            let health = &self.state.health[&planned.endpoint.id];
+            let health = &self.state.health[&planned.id];
             EndpointExplanation {
                 status: health.status,
                 standing: standing.standing,

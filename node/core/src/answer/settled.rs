@@ -66,10 +66,10 @@ pub fn settled<'a>(
     let is_alone = |planned: &PlannedEndpoint| answers_alone(view, planned, record_type);
     if is_drawn {
         let fits = members().count() <= most && members().all(is_alone);
-        let weights = || members().map(|planned| (planned.endpoint.effective_weight(), planned)).collect();
+        let weights = || members().map(|planned| (planned.weight, planned)).collect();
         fits.then(|| settled(weights()))
     } else {
-        let only = members().min_by_key(|planned| planned.endpoint.priority).filter(|only| is_alone(only));
+        let only = members().min_by_key(|planned| planned.priority).filter(|only| is_alone(only));
         only.map(|only| settled(vec![(1, only)]))
     }
 }

@@ -55,9 +55,9 @@ impl Absence {
     /// Why nobody of `plan` is in the pool, given that nobody is.
     pub fn of(plan: &Plan, statuses: &Statuses) -> Self {
         let all = |expected: &[EndpointStatus]| {
-            plan.endpoints.iter().all(|planned| expected.contains(&statuses.get(planned.endpoint.id)))
+            plan.endpoints.iter().all(|planned| expected.contains(&statuses.get(planned.id)))
         };
-        let is_out = |planned: &PlannedEndpoint| statuses.get(planned.endpoint.id).is_out();
+        let is_out = |planned: &PlannedEndpoint| statuses.get(planned.id).is_out();
         if !plan.profile.enabled {
             Self::ProfileDisabled
         } else if plan.endpoints.is_empty() {
@@ -76,7 +76,7 @@ impl Absence {
     /// The reason in words.
     pub fn reason(self, plan: &Plan, statuses: &Statuses, record_type: RecordType) -> String {
         let profile = &plan.profile.name;
-        let unable = |planned: &PlannedEndpoint| match statuses.get(planned.endpoint.id) {
+        let unable = |planned: &PlannedEndpoint| match statuses.get(planned.id) {
             EndpointStatus::Stopped => "is stopped".to_owned(),
             _ if !planned.serves.fits(record_type) => format!("cannot answer {record_type}"),
             _ => "has nobody for it".to_owned(),

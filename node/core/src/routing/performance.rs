@@ -209,6 +209,6 @@ impl<'a> Basis<'a> {
 /// The weight of an endpoint in the rendezvous for `key`: whoever has the greatest serves it. An endpoint that comes or
 /// goes moves only the clients that it serves.
 fn score(key: Network, planned: &PlannedEndpoint) -> (u64, u64) {
-    let id = planned.endpoint.id.0;
+    let id = planned.id.0;
     (hash(key, id), id)
 }

@@ -79,14 +79,14 @@ impl<'a> Pool<'a> {
     /// | any Degraded | BestEffort: all the Degraded ones |
     /// | only Disabled, Inactive or Stopped, or none | Empty |
     pub fn of(plan: &'a Plan, statuses: &'a Statuses, record_type: RecordType, passed: Passed) -> Self {
-        let first = plan.endpoints.first().map_or(EndpointId(0), |planned| planned.endpoint.id);
+        let first = plan.endpoints.first().map_or(EndpointId(0), |planned| planned.id);
         let statuses = statuses.near(first);
         let mut kind = PoolKind::Empty;
         for (position, planned) in plan.endpoints.iter().enumerate() {
             if passed.contains(position) || !planned.serves.fits(record_type) || planned.is_drained() {
                 continue;
             }
-            match statuses.get(planned.endpoint.id) {
+            match statuses.get(planned.id) {
                 EndpointStatus::Online | EndpointStatus::CheckingEndpoint | EndpointStatus::Unmonitored => {
                     kind = PoolKind::Healthy;
                     break;
@@ -105,7 +105,7 @@ impl<'a> Pool<'a> {
 
     /// The status of the endpoint at `position`.
     pub fn status(&self, position: usize) -> EndpointStatus {
-        self.statuses.get(self.plan.endpoints[position].endpoint.id)
+        self.statuses.get(self.plan.endpoints[position].id)
     }
 
     /// Who is in it, in the profile's order, with their positions there.
@@ -321,7 +321,7 @@ mod tests {
             ("192.0.2.3", Disabled),
             ("192.0.2.4", Stopped),
         ]);
-        plan.endpoints[4].endpoint.kind = EndpointKind::Service("shop".into());
+        plan.endpoints[4].endpoint.edit(|endpoint| endpoint.kind = EndpointKind::Service("shop".into()));
         let pool = Pool::of(&plan, &statuses, RecordType::A, Passed::default());
         let reasons: Vec<String> = (0..5).map(|position| pool.reason(position)).collect();
         assert_eq!(

@@ -9,13 +9,12 @@ use crate::state::PlannedEndpoint;
 
 /// The position of the endpoint that is chosen among `pool`.
 pub(super) fn choose<'a>(pool: impl Iterator<Item = (usize, &'a PlannedEndpoint)>) -> Option<usize> {
-    pool.min_by_key(|(_, planned)| planned.endpoint.priority).map(|(position, _)| position)
+    pool.min_by_key(|(_, planned)| planned.priority).map(|(position, _)| position)
 }
 
 /// Why `chosen` was, in one line.
 pub(super) fn rule(chosen: &PlannedEndpoint) -> String {
-    let endpoint = &chosen.endpoint;
-    format!("priority: '{}' has the lowest number in the pool, {}", endpoint.name, endpoint.priority)
+    format!("priority: '{}' has the lowest number in the pool, {}", chosen.endpoint.name, chosen.priority)
 }
 
 #[cfg(test)]
@@ -31,7 +30,7 @@ mod tests {
         let (mut plan, statuses) =
             plan(&[("192.0.2.1", Online), ("192.0.2.2", Online), ("192.0.2.3", Degraded)]);
         for (planned, priority) in plan.endpoints.iter_mut().zip([20, 10, 1]) {
-            planned.endpoint.priority = priority;
+            planned.priority = priority;
         }
         let chosen = choose(Pool::of(&plan, &statuses, RecordType::A, Passed::default()).members());
         assert_eq!(chosen, Some(1), "the third is lower, but not in the pool");

@@ -17,7 +17,7 @@ pub(super) fn choose<'a>(
 ) -> Option<usize> {
     let mut left = place_among(total(pool.clone()), draw);
     for (position, planned) in pool {
-        let weight = u64::from(planned.endpoint.effective_weight());
+        let weight = u64::from(planned.weight);
         if left < weight {
             return Some(position);
         }
@@ -36,13 +36,12 @@ pub(super) fn rule<'a>(
     pool: impl Iterator<Item = (usize, &'a PlannedEndpoint)>,
     chosen: &PlannedEndpoint,
 ) -> String {
-    let endpoint = &chosen.endpoint;
-    let weight = endpoint.effective_weight();
-    format!("weighted: the draw fell on '{}', weight {weight} of {} in the pool", endpoint.name, total(pool))
+    let (name, weight) = (&chosen.endpoint.name, chosen.weight);
+    format!("weighted: the draw fell on '{name}', weight {weight} of {} in the pool", total(pool))
 }
 
 fn total<'a>(pool: impl Iterator<Item = (usize, &'a PlannedEndpoint)>) -> u64 {
-    pool.map(|(_, planned)| u64::from(planned.endpoint.effective_weight())).sum()
+    pool.map(|(_, planned)| u64::from(planned.weight)).sum()
 }
 
 #[cfg(test)]
@@ -61,7 +60,7 @@ mod tests {
         let endpoints: Vec<_> = targets.iter().map(String::as_str).zip(statuses).collect();
         let (mut plan, statuses) = plan(&endpoints);
         for (planned, weight) in plan.endpoints.iter_mut().zip(weights) {
-            planned.endpoint.weight = *weight;
+            planned.weight = weight.unwrap_or(1);
         }
         (plan, statuses)
     }
@@ -76,7 +75,7 @@ mod tests {
         }
         let total = total(pool.members()) as f64;
         let deviation = |(planned, count): (&PlannedEndpoint, u64)| {
-            let expected = draws as f64 * f64::from(planned.endpoint.effective_weight()) / total;
+            let expected = draws as f64 * f64::from(planned.weight) / total;
             (count as f64 - expected).powi(2) / expected
         };
         plan.endpoints.iter().zip(counts).map(deviation).sum()

@@ -33,7 +33,7 @@ pub use health_tree::HealthTree;
 pub use history::{Forgotten, History, Past, Replaced};
 pub use latency::{LatencyRow, LatencyRowDraft, LatencyTable};
 pub use learned::{ClientRow, LearnedRow, LearnedTable, News};
-pub use plan::{Plan, PlannedEndpoint};
+pub use plan::{OneOf, Plan, PlannedEndpoint};
 pub use record::{KnownRegion, ProfileHealth, Remembered, State};
 pub use references::References;
 pub use serves::Serves;

@@ -1,13 +1,14 @@
 //! One profile, ready to be decided on: all that decisions depend on but what probes find.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use super::{Serves, View};
 use crate::geo::RangeMap;
 use crate::health::EndpointStatus;
 use crate::model::{
-    Caseless, Distances, Endpoint, Flattened, Override, Place, Profile, ProfileId, RecordType, Routing,
-    Target,
+    Caseless, Distances, Endpoint, EndpointId, Flattened, Override, Place, Profile, ProfileId, RecordType,
+    Routing, Target,
 };
 
 /// As many endpoints of a plan are fetched at once: more are seldom looked at.
@@ -38,6 +39,12 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub struct PlannedEndpoint {
+    /// The endpoint's number, as decisions look it up first.
+    pub id: EndpointId,
+    /// Its priority.
+    pub priority: u32,
+    /// Its weight, as it counts.
+    pub weight: u32,
     /// Which types it can answer.
     pub serves: Serves,
     /// Is it answered by the addresses of its target, a name (DNS-16)?
@@ -47,7 +54,7 @@ pub struct PlannedEndpoint {
     /// What it stands for, its own target or its service's; `None` if it is nested.
     pub target: Option<Target>,
     /// The endpoint.
-    pub endpoint: Endpoint,
+    pub endpoint: OneOf,
     /// The target's addresses, once they are known.
     pub flattened: Option<Arc<Flattened>>,
     /// The profile that is asked in its place; `None` unless it is nested.
@@ -56,6 +63,35 @@ pub struct PlannedEndpoint {
     pub location: Option<Caseless>,
     /// How far that region is from every place, shared by all who live there; `None` but under `performance` (RTE-7).
     pub distances: Option<Arc<Distances>>,
+}
+
+/// One endpoint of a profile, where it stands: a copy of each of 300,000 would take 55 MiB (PERF-7).
+#[derive(Clone, Debug)]
+pub struct OneOf {
+    profile: Arc<Profile>,
+    position: usize,
+}
+
+#[cfg(test)]
+impl OneOf {
+    /// Changes the endpoint, here and nowhere else.
+    pub(crate) fn edit(&mut self, edit: impl FnOnce(&mut Endpoint)) {
+        edit(&mut Arc::make_mut(&mut self.profile).endpoints[self.position]);
+    }
+}
+
+impl Deref for OneOf {
+    type Target = Endpoint;
+
+    fn deref(&self) -> &Endpoint {
+        &self.profile.endpoints[self.position]
+    }
+}
+
+impl PartialEq for OneOf {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
 }
 
 impl PlannedEndpoint {
@@ -77,7 +113,7 @@ impl Plan {
     pub(super) fn of(view: &View, profile: &Arc<Profile>) -> Self {
         let state = &view.state;
         let is_near_and_far = profile.routing == Routing::Performance;
-        let planned = |endpoint: &Endpoint| {
+        let planned = |(position, endpoint): (usize, &Endpoint)| {
             let resolved = state.resolve(endpoint);
             let child = endpoint.child().and_then(|child| state.profile_ids.get(&child.profile)).copied();
             let child_plan = child.and_then(|child| view.plan_by_id(child));
@@ -86,6 +122,9 @@ impl Plan {
             let health = state.health.get(&endpoint.id).filter(|_| is_flattened);
             let flattened = health.and_then(|health| health.flattened.clone());
             PlannedEndpoint {
+                id: endpoint.id,
+                priority: endpoint.priority,
+                weight: endpoint.effective_weight(),
                 target: resolved.target.cloned(),
                 child,
                 overridden: state.overrides.get(&endpoint.id).cloned(),
@@ -101,11 +140,11 @@ impl Plan {
                     .filter(|_| is_near_and_far)
                     .and_then(|region| view.distances(region))
                     .cloned(),
-                endpoint: endpoint.clone(),
+                endpoint: OneOf { profile: profile.clone(), position },
             }
         };
-        let endpoints: Vec<PlannedEndpoint> = profile.endpoints.iter().map(planned).collect();
-        let status = |planned: &PlannedEndpoint| view.statuses.get(planned.endpoint.id);
+        let endpoints: Vec<PlannedEndpoint> = profile.endpoints.iter().enumerate().map(planned).collect();
+        let status = |planned: &PlannedEndpoint| view.statuses.get(planned.id);
         let is_enabled = |planned: &PlannedEndpoint| status(planned) != EndpointStatus::Disabled;
         let matched: Vec<(usize, &PlannedEndpoint)> = endpoints
             .iter()
