@@ -7,7 +7,7 @@ SECONDS ?= 60
 STEPS ?= 1000000
 NONSENSE ?= 10000000
 
-.PHONY: help build demo test checkers fuzz simulate soak nemesis nemesis-short crash-loops power-loss check fix bench bench-dns
+.PHONY: help build demo test test-redb log-stores checkers fuzz simulate soak nemesis nemesis-short crash-loops power-loss check fix bench bench-dns
 
 help: ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -21,6 +21,12 @@ demo: build ## Run a three-member cluster with agents and endpoints on loopback 
 test: ## Run all tests, the end-to-end suites with real processes included
 	$(CARGO) build --locked --workspace --bins
 	$(CARGO) test --locked --workspace
+
+test-redb: ## Run the tests of consensus on members that keep their logs in redb, and those of the log on both
+	$(CARGO) test --locked --workspace --lib --features waymark-node/redb -- raft::
+
+log-stores: ## Measure the log on sled and on redb; docs/benchmarks.md says what is printed
+	$(CARGO) test --locked --release --workspace --lib --features waymark-node/redb -- --ignored --nocapture log_stores
 
 checkers: ## Compare with Knot and ask through Unbound, which are installed if this is Debian and they are missing
 	@tests/install-peers unbound knot

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use waymark_core::model::MemberUrl;
+use waymark_core::model::{MemberUrl, quote};
+use waymark_core::state::ApplyLevel;
 use waymark_process::logging::{LogFormat, LogLevel};
 use waymark_process::settings::{self, Faults, Reader, machine_name};
 use waymark_process::tls::CredentialFiles;
@@ -63,6 +64,8 @@ pub struct Config {
     pub timers: Timers,
     /// How long a start waits for a leader before DNS is answered from the member's own last state (DNS-20).
     pub start_grace: Duration,
+    /// The highest level of `apply` that it supports: the program's own, unless an upgrade is to be held back (CLU-9).
+    pub apply_level_max: ApplyLevel,
     /// The resolver that finds the addresses of flattened profiles' names; the system's if none (DNS-16).
     pub resolver: Option<SocketAddr>,
     /// A database in MaxMind's format that locates clients; without one the embedded table does (RTE-8).
@@ -130,6 +133,9 @@ pub struct Flags {
     /// How long a start waits for a leader before DNS is answered from the last state [default: 10s]
     #[arg(long, value_name = "DURATION", env = "WAYMARK_NODE_START_GRACE")]
     pub start_grace: Option<String>,
+    /// The highest apply level that it supports, lower than the program's own to hold an upgrade back [default: the program's]
+    #[arg(long, value_name = "LEVEL", env = "WAYMARK_NODE_APPLY_LEVEL_MAX")]
+    pub apply_level_max: Option<String>,
     /// The resolver that finds the addresses of flattened profiles' names [default: the system's]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_RESOLVER")]
     pub resolver: Option<String>,
@@ -148,6 +154,18 @@ pub struct Flags {
         num_args = 0..=1, require_equals = true, default_missing_value = "true"
     )]
     pub dev: Option<String>,
+}
+
+/// A level of `apply` that this program supports; nothing stands for the highest.
+fn apply_level(text: &str) -> Result<ApplyLevel, String> {
+    let (lowest, highest) = (ApplyLevel::LOWEST, ApplyLevel::HIGHEST);
+    if text.is_empty() {
+        return Ok(highest);
+    }
+    let level = text.parse().map(ApplyLevel).ok().filter(|level| (lowest..=highest).contains(level));
+    level.ok_or_else(|| {
+        format!("{} is not one of the levels {lowest} to {highest} that this version supports", quote(text))
+    })
 }
 
 /// A resolver's address; nothing stands for the system's.
@@ -223,6 +241,9 @@ impl Config {
             start_grace: given
                 .value("start_grace", flags.start_grace.as_deref(), settings::duration)
                 .unwrap_or(Duration::from_secs(10)),
+            apply_level_max: given
+                .value("apply_level_max", flags.apply_level_max.as_deref(), apply_level)
+                .unwrap_or(ApplyLevel::HIGHEST),
             resolver: given.value("resolver", flags.resolver.as_deref(), resolver).flatten(),
             geo_database: given_file(&flags.geo_database, geo_database),
             log_level: settings::log_level(given, flags.log_level.as_deref()),

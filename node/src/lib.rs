@@ -330,6 +330,7 @@ fn member_config(config: &Config, credentials: Option<Arc<Credentials>>) -> Memb
         http_advertise: format!("http://{}", config.http_listen),
         timers: timers(config),
         compaction: Compaction::default(),
+        apply_level_max: config.apply_level_max,
         credentials,
     }
 }

@@ -135,6 +135,7 @@ fn whom(method: Method) -> For {
         | M::ClusterRemoveMember
         | M::ClusterPromoteMember
         | M::ClusterTransferLeader
+        | M::ClusterUpgradeCluster
         | M::ClusterBackUp
         | M::ClusterRestore
         | M::AuditListAuditEntries => For::Operators,

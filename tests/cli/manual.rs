@@ -95,7 +95,7 @@ fn rte_14_routing_works_as_the_page_of_examples_shows() {
     assert!(ignored.contains("client subnet /8"), "the page leaves client subnets on: {ignored}");
 }
 
-/// CLU-1, CLU-10, CLU-12: the commands of docs/cluster.md, with the addresses of real members; before the last, which recovers a
+/// CLU-1, CLU-9, CLU-10, CLU-12: the commands of docs/cluster.md, with the addresses of real members; before the last, which recovers a
 /// cluster from a survivor, the others are lost.
 #[test]
 fn the_commands_of_the_cluster_page_lead_through_a_clusters_life() {
@@ -104,7 +104,7 @@ fn the_commands_of_the_cluster_page_lead_through_a_clusters_life() {
     members.iter_mut().for_each(Member::start);
     members.iter_mut().for_each(Member::listens);
     let commands = commands("cluster.md");
-    assert_eq!(commands.len(), 11, "{commands:?}");
+    assert_eq!(commands.len(), 13, "{commands:?}");
     let cli = members[0].cli();
     for command in commands {
         let placed = (1..=6).fold(command, |command, n| {

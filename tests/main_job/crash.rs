@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 use harness::eventually::let_pass;
 use harness::{Caller, Cluster, eventually};
 use tonic::Request;
-use waymark_proto::admin::v1::regions_client::RegionsClient;
-use waymark_proto::admin::v1::{ListRequest, Region, SetRegionRequest, WriteOptions};
+use waymark_proto::admin::v1::records_client::RecordsClient;
+use waymark_proto::admin::v1::{ListRecordSetsRequest, RecordSet, SetRecordSetRequest, WriteOptions};
+
+const ZONE: &str = "crash.test";
 
 const ROUNDS: u32 = 20;
 
@@ -19,6 +21,7 @@ const WRITERS: usize = 3;
 #[test]
 fn no_acknowledged_write_is_lost_when_all_members_are_killed() {
     let mut cluster = Cluster::start(3);
+    cluster.cli().ok(&format!("zone create {ZONE} --ns ns1.example.net"));
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
     let given = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
     let seed: u32 = given.unwrap_or_else(std::process::id);
@@ -65,22 +68,29 @@ fn no_acknowledged_write_is_lost_when_all_members_are_killed() {
     assert!(acknowledged.len() > 100, "only {} writes were acknowledged", acknowledged.len());
 }
 
-/// Writes one region after another until told to stop or refused; returns the acknowledged ones.
+/// Writes one record after another until told to stop or refused; returns the acknowledged ones.
 async fn write(caller: Caller, prefix: String, stop: Arc<AtomicBool>) -> Vec<String> {
     let mut acknowledged = Vec::new();
     let Ok(channel) = caller.connect().await else { return acknowledged };
-    let mut client = RegionsClient::new(channel);
+    let mut client = RecordsClient::new(channel);
     for number in 0..5_000_u32 {
         if stop.load(Ordering::Relaxed) {
             break;
         }
         let name = format!("{prefix}-{number}");
-        let region = Region { name: name.clone(), latitude: 1.0, longitude: 2.0, revision: 0 };
+        let record_set = RecordSet {
+            zone: ZONE.to_owned(),
+            relative_name: name.clone(),
+            r#type: "TXT".to_owned(),
+            data: vec!["\"written\"".to_owned()],
+            ..RecordSet::default()
+        };
         let request_id = u128::from(number).wrapping_add(fingerprint(&prefix)).to_be_bytes().to_vec().into();
         let write = WriteOptions { request_id, if_revision: None, wait_all: false };
-        let mut request = Request::new(SetRegionRequest { region: Some(region), write: Some(write) });
+        let mut request =
+            Request::new(SetRecordSetRequest { record_set: Some(record_set), write: Some(write) });
         request.set_timeout(Duration::from_secs(5));
-        if client.set_region(request).await.is_ok() {
+        if client.set_record_set(request).await.is_ok() {
             acknowledged.push(name);
         }
     }
@@ -92,16 +102,18 @@ fn fingerprint(prefix: &str) -> u128 {
     prefix.bytes().fold(1, |sum, byte| sum * 257 + u128::from(byte)) << 32
 }
 
-/// The names of all regions, read with the leader's consent.
+/// The names of all records, read with the leader's consent.
 async fn list(caller: Caller) -> Result<Vec<String>, String> {
-    let mut client = RegionsClient::new(caller.connect().await?);
+    let mut client = RecordsClient::new(caller.connect().await?);
     let (mut names, mut token) = (Vec::new(), String::new());
     loop {
         let page = waymark_proto::admin::v1::Page { size: 1_000, token };
-        let mut request = Request::new(ListRequest { page: Some(page), read: None });
+        let mut request =
+            Request::new(ListRecordSetsRequest { zone: ZONE.to_owned(), page: Some(page), read: None });
         request.set_timeout(Duration::from_secs(2));
-        let response = client.list_regions(request).await.map_err(|status| status.to_string())?.into_inner();
-        names.extend(response.regions.into_iter().map(|region| region.name));
+        let response =
+            client.list_record_sets(request).await.map_err(|status| status.to_string())?.into_inner();
+        names.extend(response.record_sets.into_iter().map(|set| set.relative_name));
         if response.next_page_token.is_empty() {
             return Ok(names);
         }

@@ -16,4 +16,5 @@ mod secrets;
 mod security;
 mod soak;
 mod stale;
+mod upgrade;
 mod weights;

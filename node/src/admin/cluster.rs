@@ -11,7 +11,8 @@ use waymark_core::state::{Action, AuditOutcome};
 use waymark_proto::admin::v1::{
     self as v1, AddMemberRequest, BackUpPart, BackUpRequest, ClusterStatus, GetClusterRequest,
     InitClusterRequest, InitClusterResponse, Member, PromoteMemberRequest, RemoveMemberRequest,
-    RemoveMemberResponse, RestorePart, Role, TransferLeaderRequest, cluster_server,
+    RemoveMemberResponse, RestorePart, Role, TransferLeaderRequest, UpgradeClusterRequest,
+    UpgradeClusterResponse, cluster_server,
 };
 
 use super::audit::Words;
@@ -53,12 +54,12 @@ impl ClusterService {
     }
 
     /// What cannot be noted is not begun (SEC-5).
-    async fn noted_here(
+    async fn noted_here<T>(
         &self,
         caller: &Caller,
         words: &Words,
-        change: impl Future<Output = Changed>,
-    ) -> Changed {
+        change: impl Future<Output = Changed<T>>,
+    ) -> Changed<T> {
         self.note(caller, words, AuditOutcome::Begun).await?;
         let changed = change.await;
         let Words { act, object, .. } = words;
@@ -120,9 +121,9 @@ const REMOVE: &str = "remove member";
 /// and the change, which has a deadline of its own, end before the CLI gives up.
 const NOTE_PATIENCE: Duration = Duration::from_secs(4);
 
-type Changed = Result<raft::MemberStatus, raft::MembershipError>;
+type Changed<T = raft::MemberStatus> = Result<T, raft::MembershipError>;
 
-fn outcome(changed: &Changed) -> AuditOutcome {
+fn outcome<T>(changed: &Changed<T>) -> AuditOutcome {
     use raft::{MembershipError, ProposeError};
     match changed {
         Ok(_) => AuditOutcome::Done,
@@ -201,6 +202,26 @@ impl cluster_server::Cluster for ClusterService {
         self.noted(caller, ("transfer lead", &whom), async move { consensus.transfer(&name).await }).await
     }
 
+    async fn upgrade_cluster(
+        &self,
+        request: Request<UpgradeClusterRequest>,
+    ) -> Result<Response<UpgradeClusterResponse>, Status> {
+        let caller = Caller::of(&request);
+        if request.into_inner().dry_run {
+            let level = self.handles.consensus.highest_for_all().await;
+            let level = level.map_err(|error| fault::membership(&error))?;
+            return Ok(Response::new(UpgradeClusterResponse { apply_level: level.0 }));
+        }
+        let words = Words::new("raise apply level", "as far as all members support", "");
+        let this = self.clone();
+        let raised = to_its_end(async move {
+            let consensus = this.handles.consensus.clone();
+            this.noted_here(&caller, &words, async move { consensus.upgrade().await }).await
+        });
+        let level = raised.await?.map_err(|error| fault::membership(&error))?;
+        Ok(Response::new(UpgradeClusterResponse { apply_level: level.0 }))
+    }
+
     type BackUpStream = ReceiverStream<Result<BackUpPart, Status>>;
 
     async fn back_up(&self, request: Request<BackUpRequest>) -> Result<Response<Self::BackUpStream>, Status> {
@@ -258,6 +279,7 @@ impl cluster_server::Cluster for ClusterService {
             last_log,
             applied,
             quorum_age,
+            apply_level,
             members,
         } = self.handles.consensus.status().await;
         Ok(Response::new(ClusterStatus {
@@ -270,6 +292,7 @@ impl cluster_server::Cluster for ClusterService {
             members: members.into_iter().map(member_message).collect(),
             quorum_age_ms: quorum_age.map(millis),
             counter: counter.0,
+            apply_level: apply_level.0,
         }))
     }
 }
@@ -279,13 +302,14 @@ fn millis(age: Duration) -> u64 {
 }
 
 fn member_message(member: raft::MemberStatus) -> Member {
-    let raft::MemberStatus { id, name, role, grpc, dns, http, applied, trouble, age } = member;
+    let raft::MemberStatus { id, name, role, grpc, dns, http, applied, trouble, age, apply_level_max } =
+        member;
     let role = match role {
         raft::Role::Leader => Role::Leader,
         raft::Role::Follower => Role::Follower,
         raft::Role::Learner => Role::Learner,
     };
     let (applied, trouble) = (applied.map(|applied| applied.0), trouble.unwrap_or_default());
-    let age_ms = age.map(millis);
-    Member { id: id.0, name, role: role.into(), grpc, dns, http, applied, trouble, age_ms }
+    let (age_ms, apply_level_max) = (age.map(millis), apply_level_max.map(|level| level.0));
+    Member { id: id.0, name, role: role.into(), grpc, dns, http, applied, trouble, age_ms, apply_level_max }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use waymark_core::model::{EndpointId, LogIndex, MemberId};
-use waymark_core::state::Command;
+use waymark_core::state::{ApplyLevel, Command};
 
 use crate::raft::{
     BackUp, BackUpSource, ClusterStatus, Gathered, Held, HeldTables, LastOutcomes, MemberStatus, Membership,
@@ -29,6 +29,10 @@ pub(super) trait Consensus: Send + Sync + 'static {
     async fn promote(&self, name: &str) -> Result<MemberStatus, MembershipError>;
     /// See [`Membership::transfer`].
     async fn transfer(&self, name: &str) -> Result<MemberStatus, MembershipError>;
+    /// See [`Membership::upgrade`].
+    async fn upgrade(&self) -> Result<ApplyLevel, MembershipError>;
+    /// See [`Membership::highest_for_all`].
+    async fn highest_for_all(&self) -> Result<ApplyLevel, MembershipError>;
     /// See [`Membership::back_up`].
     async fn back_up(&self, source: BackUpSource) -> Result<BackUp, MembershipError>;
     /// See [`Membership::upload`].
@@ -99,6 +103,14 @@ impl Consensus for RaftHandles {
 
     async fn transfer(&self, name: &str) -> Result<MemberStatus, MembershipError> {
         self.membership.transfer(name).await
+    }
+
+    async fn upgrade(&self) -> Result<ApplyLevel, MembershipError> {
+        self.membership.upgrade().await
+    }
+
+    async fn highest_for_all(&self) -> Result<ApplyLevel, MembershipError> {
+        self.membership.highest_for_all().await
     }
 
     async fn back_up(&self, source: BackUpSource) -> Result<BackUp, MembershipError> {

@@ -68,6 +68,10 @@ timers = "local"
 # How long a start waits for a leader before DNS is answered from the member's own last state.
 start_grace = "10s"
 
+# The highest apply level that this member supports: lower than the program's own, it holds an upgrade of the cluster back, see
+# `waymark cluster upgrade`. Empty: the program's own.
+apply_level_max = ""
+
 # How long a member that is cut off from the cluster goes on answering from its last state, before it answers SERVFAIL so that
 # resolvers turn to others: 4s or more with the timers local, 10s with regional, 30s with global. 0s: without limit.
 max_stale = "0s"

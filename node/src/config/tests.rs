@@ -116,6 +116,7 @@ fn val_1_a_setting_that_cannot_work_is_refused_with_key_value_and_rule() {
             "node.toml:3:19: dns_quic_listen: 127.0.0.1:5300",
             "dns_listen as well",
         ),
+        ("apply_level_max = \"9\"", "node.toml:1:19: apply_level_max: '9'", "the levels 1 to 2"),
         ("start_grace = \"10\"", "node.toml:1:15: start_grace: '10'", "10s or 10ms"),
         ("max_stale = \"10\"", "node.toml:1:13: max_stale: '10'", "10s or 10ms"),
         ("max_stale = \"3s\"", "node.toml:1:13: max_stale: 3s", "below 4s"),

@@ -59,6 +59,7 @@ impl Stage {
             http_advertise: "http://127.0.0.1:7401".into(),
             timers: TimerProfile::Local,
             compaction: Compaction::default(),
+            apply_level_max: waymark_core::state::ApplyLevel::HIGHEST,
             credentials: Some(own.clone()),
         };
         let started = Member::open(config, crate::publication::no_tables()).await.unwrap();

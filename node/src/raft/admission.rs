@@ -20,7 +20,7 @@ use openraft::error::{ChangeMembershipError, ClientWriteError, RaftError};
 use tokio::time::{Instant, timeout, timeout_at};
 use tonic::{Code, Status};
 use waymark_core::model::MemberId;
-use waymark_core::state::{Action, Command};
+use waymark_core::state::{Action, ApplyLevel, Command};
 use waymark_process::identity::is_same;
 use waymark_proto::peer::v1 as wire;
 
@@ -49,8 +49,12 @@ pub(super) async fn admit(
 ) -> Result<(u64, Node), MembershipError> {
     let address = with_scheme(address, membership.base.config.credentials.is_some());
     let found = describe(membership, seat, &address).await?;
-    let last = membership.base.reader.view().state.last_member;
+    let (last, level) = {
+        let state = &membership.base.reader.view().state;
+        (state.last_member, state.apply_level)
+    };
     let (id, node) = place(seat, &found, last)?;
+    refuse_old_version(&found, level)?;
     let known = seat.metrics().membership_config.membership().get_node(&id).cloned();
     let has_moved = known.is_some_and(|known| known != node);
     if is_voter(&seat.metrics(), id) && !has_moved {
@@ -103,10 +107,18 @@ async fn describe(
         let reason = reason(&status);
         MembershipError::Unreachable(format!("there is no answer from a member at {address}: {reason}"))
     })?;
-    let wire::DescribeResponse { node, cluster_id, applied, trouble: _, age_ms: _, members: _ } =
-        answer.into_inner();
+    let wire::DescribeResponse {
+        node,
+        cluster_id,
+        applied,
+        trouble: _,
+        age_ms: _,
+        members: _,
+        apply_level_max,
+    } = answer.into_inner();
     let (id, node) = convert::node(node.unwrap_or_default());
-    Ok(Description { id, node, cluster_id, applied })
+    let apply_level_max = told(apply_level_max);
+    Ok(Description { id, node, cluster_id, applied, apply_level_max })
 }
 
 fn bad_address(error: BadAddress) -> MembershipError {
@@ -126,6 +138,7 @@ struct Description {
     node: Node,
     cluster_id: String,
     applied: u64,
+    apply_level_max: ApplyLevel,
 }
 
 /// The number and addresses that the described member has or gets, one above `last` and all that there are; refuses one that
@@ -134,7 +147,7 @@ fn place(seat: &Seat, found: &Description, last: u64) -> Result<(u64, Node), Mem
     let metrics = seat.metrics();
     let members: Vec<(u64, Node)> =
         metrics.membership_config.membership().nodes().map(|(id, node)| (*id, node.clone())).collect();
-    let Description { id, node, cluster_id, applied } = found;
+    let Description { id, node, cluster_id, applied, apply_level_max: _ } = found;
     let refused = |text: String| Err(MembershipError::Refused(text));
     let at = &node.grpc;
     if !cluster_id.is_empty() && *cluster_id != seat.cluster {
@@ -173,6 +186,24 @@ fn place(seat: &Seat, found: &Description, last: u64) -> Result<(u64, Node), Mem
     }
     refuse_mixed_loopback(node, &members)?;
     Ok((number, node.clone()))
+}
+
+/// It would stop at the first entry (CLU-9).
+fn refuse_old_version(found: &Description, level: ApplyLevel) -> Result<(), MembershipError> {
+    let Description { node, apply_level_max, .. } = found;
+    if *apply_level_max >= level {
+        return Ok(());
+    }
+    Err(MembershipError::Refused(format!(
+        "the member at {} supports apply levels up to {apply_level_max}, and this cluster is at {level}: run the later version on \
+         it first",
+        node.grpc
+    )))
+}
+
+/// The highest level of `apply` that a member says it supports; one of before there were levels does not say.
+pub(super) fn told(apply_level_max: u32) -> ApplyLevel {
+    ApplyLevel(apply_level_max).max(ApplyLevel::LOWEST)
 }
 
 /// Members on loopback and members elsewhere would not reach each other.

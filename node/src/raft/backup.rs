@@ -6,15 +6,16 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use openraft::storage::RaftLogReader;
-use waymark_core::state::State;
+use waymark_core::state::{ApplyLevel, State};
 use waymark_process::chance;
 
 use super::base::blocking;
 use super::leader::Leader;
+use super::log_kind::LogKind;
 use super::membership::{FOUNDER, Membership, MembershipError};
 use super::seat::Seat;
 use super::snapshot::SnapshotData;
-use super::snapshot_file;
+use super::snapshot_file::{self, SnapshotFault};
 use super::state_machine::replay;
 use super::types::SnapshotMeta;
 use super::{ProposeError, data_dir::DataDir};
@@ -103,7 +104,7 @@ impl Membership {
         let view = self.base.reader.view();
         let (mut state, mut last) = (view.state.clone(), view.applied.0);
         if source == BackUpSource::Log {
-            (state, last) = with_log(&seat, state, last).await?;
+            (state, last) = with_log(&seat, state, last, self.base.config.apply_level_max).await?;
         }
         let meta = meta(&seat, last);
         let snapshots = seat.snapshots.clone();
@@ -128,14 +129,16 @@ impl Membership {
     /// # Errors
     /// It is no backup, or a damaged one; this member belongs to a cluster by now; the disk refuses.
     pub async fn restore(&self, upload: Upload) -> Result<String, MembershipError> {
+        let supported = self.base.config.apply_level_max;
         let read = blocking(move || {
             upload.file.sync_all()?;
-            snapshot_file::read(&upload.file)
+            snapshot_file::read(&upload.file, supported)
         });
         let (meta, state) = read.await.map_err(|fault| {
-            MembershipError::Refused(format!(
-                "what was sent is no whole backup: {fault}; nothing was changed"
-            ))
+            MembershipError::Refused(match fault {
+                SnapshotFault::Level { .. } => format!("the backup {fault}; nothing was changed"),
+                fault => format!("what was sent is no whole backup: {fault}; nothing was changed"),
+            })
         })?;
         let cluster = chance::id();
         let begun = Beginning {
@@ -173,12 +176,18 @@ fn meta(seat: &Seat, last: u64) -> SnapshotMeta {
 }
 
 /// `state` after all that the log of `seat` holds beyond the entry `applied`, and the last entry.
-async fn with_log(seat: &Seat, state: State, applied: u64) -> Result<(State, u64), MembershipError> {
+async fn with_log(
+    seat: &Seat,
+    state: State,
+    applied: u64,
+    supported: ApplyLevel,
+) -> Result<(State, u64), MembershipError> {
     let unreadable = |error: &dyn std::fmt::Display| ProposeError::Storage(error.to_string());
     let entries =
         seat.log.clone().try_get_log_entries(applied + 1..).await.map_err(|error| unreadable(&error))?;
     let last = entries.last().map_or(applied, |entry| entry.log_id.index);
-    let state = blocking(move || replay(state, entries)).await.map_err(|error| unreadable(&error))?;
+    let state =
+        blocking(move || replay(state, entries, supported)).await.map_err(|error| unreadable(&error))?;
     Ok((state, last))
 }
 
@@ -199,8 +208,9 @@ pub(super) fn lay_out(
         snapshot_id: format!("restored-{}", begun.at),
     };
     let refused = |reason: String| super::OpenError::Snapshot { reason };
-    let (snapshots, _) = Snapshots::open(data_dir.path()).map_err(|error| refused(error.to_string()))?;
+    let (snapshots, _) = Snapshots::open(data_dir.path(), begun.state.apply_level)
+        .map_err(|error| refused(error.to_string()))?;
     snapshots.build(&meta, &begun.state).map_err(|error| refused(error.to_string()))?;
-    super::log_opening::create_behind(data_dir.path(), owner, at)
+    super::log_opening::create_behind(data_dir.path(), LogKind::OWN, owner, at)
         .map_err(|error| super::base::log_refused(data_dir, &error))
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use openraft::error::{Fatal, InitializeError, RaftError};
 use tokio::sync::{Mutex, watch};
@@ -17,14 +17,15 @@ use super::acknowledged::Acknowledged;
 use super::backup::{Beginning, lay_out};
 use super::connections::Connections;
 use super::data_dir::{DataDir, DataDirError, REJOIN};
+use super::log_kind::LogKind;
 use super::log_opening::{self, OpenLogError};
 use super::log_store::LogStore;
 use super::narrator::{Reach, Refusals, narrate};
 use super::newcomers::Newcomers;
 use super::peer_client::Network;
-use super::seat::Seat;
-use super::snapshot::{SnapshotError, Snapshots};
-use super::state_machine::{Reached, StateMachine};
+use super::seat::{Ending, Seat};
+use super::snapshot::Snapshots;
+use super::state_machine::{Limits, Reached, StateMachine};
 use super::types::Raft;
 use super::{MemberConfig, OpenError, ProposeError, compaction, timers};
 use crate::publication::{Publisher, Reader};
@@ -117,7 +118,8 @@ impl Base {
         member: u64,
     ) -> Result<Arc<Seat>, SeatError> {
         self.sit_down(cluster, member, |data_dir, owner| {
-            log_opening::create(data_dir.path(), owner).map_err(|error| log_refused(data_dir, &error))
+            log_opening::create(data_dir.path(), LogKind::OWN, owner)
+                .map_err(|error| log_refused(data_dir, &error))
         })
         .await
     }
@@ -212,8 +214,10 @@ impl Base {
         let MemberHeader { cluster_id: cluster, member_id: member, .. } = header.clone();
         let backlog = Arc::new(AtomicU64::new(0));
         let (data_dir, counted) = (self.data_dir.clone(), backlog.clone());
+        let (ending, supported) = (Ending::default(), self.config.apply_level_max);
+        let limits = Limits { ending: ending.clone(), supported };
         let (log, snapshots, machine) =
-            blocking(move || open_storage(&data_dir, &header, publisher, counted)).await?;
+            blocking(move || open_storage(&data_dir, &header, publisher, counted, limits)).await?;
         let network = Network {
             connections: self.connections.clone(),
             cluster: cluster.clone(),
@@ -226,24 +230,15 @@ impl Base {
         let opened_at = log.last_index();
         let stale_after = self.config.timers.leader_is_stale_after();
         let raft = Raft::new(member, config, network, log.clone(), machine).await;
-        let raft = raft.map_err(|error| OpenError::Raft(error.to_string()))?;
+        let raft = raft.map_err(|error| not_started(&self.config, &ending, &error))?;
         let stop = self.stop.clone();
         let silence = Arc::<AtomicBool>::default();
         let beat = timers::beat(raft.clone(), self.config.timers.heartbeat(), silence.clone(), stop.clone());
         self.tasks.spawn(beat);
         self.tasks.spawn(compaction::watch(raft.clone(), snapshots.clone(), backlog, stop.clone()));
         self.tasks.spawn(narrate(raft.clone(), stop));
-        let seat = Arc::new(Seat {
-            cluster,
-            member,
-            raft,
-            snapshots,
-            opened_at,
-            log,
-            loss: OnceLock::new(),
-            stale_after,
-            silence,
-        });
+        let seat =
+            Arc::new(Seat { cluster, member, raft, snapshots, opened_at, log, ending, stale_after, silence });
         self.seat.send_replace(Some(seat.clone()));
         Ok(seat)
     }
@@ -276,7 +271,7 @@ impl Base {
 
     /// Ends this member's part in consensus for `reason`; it goes on answering from what it knows.
     pub(super) async fn end_part<'s>(&self, seat: &'s Seat, reason: String) -> &'s ProposeError {
-        let failure = seat.loss.get_or_init(|| {
+        let failure = seat.ending.get_or_init(|| {
             tracing::error!("this member takes no part in consensus any more: {reason}");
             ProposeError::Failed(reason)
         });
@@ -288,7 +283,8 @@ impl Base {
     async fn refuse_orphaned_log(&self) -> Result<(), OpenError> {
         let data_dir = self.data_dir.clone();
         blocking(move || {
-            log_opening::refuse_orphan(data_dir.path()).map_err(|error| log_refused(&data_dir, &error))
+            log_opening::refuse_orphan(data_dir.path(), LogKind::OWN)
+                .map_err(|error| log_refused(&data_dir, &error))
         })
         .await
     }
@@ -330,33 +326,50 @@ fn open_storage(
     header: &MemberHeader,
     publisher: Publisher,
     backlog: Arc<AtomicU64>,
+    limits: Limits,
 ) -> Result<(LogStore, Arc<Snapshots>, StateMachine), OpenError> {
-    let log = log_opening::open(data_dir.path(), header).map_err(|error| log_refused(data_dir, &error))?;
-    let damaged = |error: SnapshotError| OpenError::Snapshot { reason: error.to_string() };
-    let (snapshots, content) = Snapshots::open(data_dir.path()).map_err(damaged)?;
+    let log = log_opening::open(data_dir.path(), LogKind::OWN, header)
+        .map_err(|error| log_refused(data_dir, &error))?;
+    let opened = Snapshots::open(data_dir.path(), limits.supported);
+    let (snapshots, content) = opened.map_err(|error| error.refusal(data_dir.path()))?;
     let (purged, covered) = (log.bounds().purged, content.as_ref().and_then(|(meta, _)| meta.last_log_id));
     if purged > covered {
         let reason = "the snapshot that replaces its beginning is missing".to_owned();
         return Err(OpenError::Log { dir: data_dir.path().to_owned(), reason });
     }
     let snapshots = Arc::new(snapshots);
-    let beginning = caught_up(&log, Reached::of(content), &backlog);
+    let beginning = caught_up(&log, Reached::of(content), &backlog, &limits);
     let beginning = beginning.map_err(|error| log_refused(data_dir, &error.into()))?;
-    let machine = StateMachine::new(publisher, snapshots.clone(), beginning, backlog);
+    let machine = StateMachine::new(publisher, snapshots.clone(), beginning, backlog, limits);
     Ok((log, snapshots, machine))
 }
 
-/// `reached` and what `log` knows to be committed beyond it. openraft would do the same in small steps and have a view made after each,
-/// which costs several times as much (CLU-3).
-fn caught_up(log: &LogStore, mut reached: Reached, backlog: &AtomicU64) -> io::Result<Reached> {
+/// `reached` and what `log` knows to be committed beyond it, up to the first entry that is not to be applied here. openraft would do the
+/// same in small steps and have a view made after each, which costs several times as much (CLU-3); it goes on from here.
+fn caught_up(
+    log: &LogStore,
+    mut reached: Reached,
+    backlog: &AtomicU64,
+    limits: &Limits,
+) -> io::Result<Reached> {
     let from = reached.applied.map_or(0, |id| id.index + 1);
     let to = log.bounds().committed.map_or(0, |id| id.index + 1);
     log.visit(from, to, &mut |entry| {
-        let bytes = reached.go_on(entry).map_err(io::Error::other)?;
+        let Some(bytes) = reached.go_on(entry, limits) else { return Ok(ControlFlow::Break(())) };
         backlog.fetch_add(bytes, Ordering::Relaxed);
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(reached)
+}
+
+/// Why consensus could not start, given the reason of its state machine, if that has one.
+fn not_started(config: &MemberConfig, ending: &Ending, error: &Fatal<u64>) -> OpenError {
+    match ending.get() {
+        Some(ProposeError::Failed(reason)) => {
+            OpenError::Later { dir: config.data_dir.clone(), reason: reason.clone() }
+        }
+        _ => OpenError::Raft(error.to_string()),
+    }
 }
 
 pub(super) fn log_refused(data_dir: &DataDir, error: &OpenLogError) -> OpenError {

@@ -15,6 +15,7 @@ use super::leader::Leader;
 use super::membership::{Membership, MembershipError};
 use super::seat::Seat;
 use super::types::{Metrics, Node};
+use super::upgrade::upgrade;
 use super::{ProposeError, TimerProfile};
 
 /// How often a leader looks whether a change of the voters was left half done.
@@ -33,6 +34,8 @@ pub(super) enum Change {
     Promote(String),
     /// The voter of this name leads from now on; any if it is empty.
     Transfer(String),
+    /// The level of `apply` is as high as all members support.
+    Upgrade,
 }
 
 impl From<&Change> for wire::ChangeRequest {
@@ -44,6 +47,7 @@ impl From<&Change> for wire::ChangeRequest {
             Change::Remove(name) => Kind::Remove(name),
             Change::Promote(name) => Kind::Promote(name),
             Change::Transfer(name) => Kind::Transfer(name),
+            Change::Upgrade => Kind::Upgrade(wire::Upgrade {}),
         };
         Self { kind: Some(kind) }
     }
@@ -56,6 +60,7 @@ pub(super) fn change(request: wire::ChangeRequest) -> Option<Change> {
         Kind::Remove(name) => Change::Remove(name),
         Kind::Promote(name) => Change::Promote(name),
         Kind::Transfer(name) => Change::Transfer(name),
+        Kind::Upgrade(wire::Upgrade {}) => Change::Upgrade,
     })
 }
 
@@ -78,6 +83,7 @@ pub(super) async fn carry_out(
         Change::Remove(name) => remove(membership, seat, name, deadline).await,
         Change::Promote(name) => promote(seat, name, deadline).await,
         Change::Transfer(name) => transfer(membership, seat, name, deadline).await,
+        Change::Upgrade => upgrade(membership, seat).await,
     }
 }
 
@@ -288,6 +294,7 @@ mod tests {
             Change::Remove("m1".into()),
             Change::Promote("m1".into()),
             Change::Transfer(String::new()),
+            Change::Upgrade,
         ] {
             assert_eq!(change(wire::ChangeRequest::from(&wished)), Some(wished));
         }

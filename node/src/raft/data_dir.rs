@@ -3,7 +3,7 @@
 //! ```text
 //! lock            held by the running member
 //! member          who this is: format version, cluster, number (missing while it belongs to no cluster)
-//! log/            the Raft log in sled
+//! log/            the Raft log in sled, or in redb in a build with that feature
 //! log.watermark   how far it was acknowledged
 //! snapshots/      the last snapshot
 //! ```

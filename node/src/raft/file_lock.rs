@@ -2,6 +2,8 @@
 //! it still: a process that was forked meanwhile has it until it executes its own program.
 
 use std::fs::File;
+use std::io;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,7 +16,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(10);
 /// Locks `file` for this process, waiting up to `patience` for whoever has it. Blocks its thread. An error of kind
 /// `WouldBlock` says that it is still held.
 #[expect(clippy::disallowed_methods, reason = "a wait with a deadline, which flock itself has not")]
-pub(super) fn lock(file: &File, patience: Duration) -> std::io::Result<()> {
+pub(super) fn lock(file: &File, patience: Duration) -> io::Result<()> {
     let deadline = Instant::now() + patience;
     loop {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
@@ -27,4 +29,13 @@ pub(super) fn lock(file: &File, patience: Duration) -> std::io::Result<()> {
 /// Lets the lock of `file` go, whichever process has inherited it. What cannot be unlocked is unlocked when it is closed.
 pub(super) fn unlock(file: &File) {
     let _ = flock(file, FlockOperation::Unlock);
+}
+
+/// Waits until the file at `path`, if it is there, is not locked any more.
+pub(super) fn await_unlocked(path: &Path, patience: Duration) -> io::Result<()> {
+    match File::open(path) {
+        Ok(file) => lock(&file, patience).map(|()| unlock(&file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
 }

@@ -1,5 +1,5 @@
-//! What the log needs of a disk: an ordered map of small values with atomic batches that can be made durable. One
-//! implementation stands beside it; another one would be one more file.
+//! What the log needs of a disk: an ordered map of small values with atomic batches that can be made durable. [`super::log_kind`]
+//! names those that there are.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -21,6 +21,12 @@ pub(super) trait LogDisk: Send + Sync + 'static {
 
     /// Returns once everything that was written survives a power loss.
     fn make_durable(&self) -> io::Result<()>;
+
+    /// [`LogDisk::write`] and [`LogDisk::make_durable`], for which a disk may have one step.
+    fn write_durably(&self, batch: Vec<Write>) -> io::Result<()> {
+        self.write(batch)?;
+        self.make_durable()
+    }
 
     /// Is what durability rests on still true? Asked now and then.
     fn check(&self) -> io::Result<()>;

@@ -11,9 +11,10 @@ use waymark_proto::storage::v1 as stored;
 use super::convert;
 use super::key_space as keys;
 use super::log_disk::LogDisk;
+use super::log_kind::LogKind;
 use super::log_store::{Bounds, LogStore, damaged, visit_entries};
 use super::log_writer::Writer;
-use super::sled_disk::{SledDisk, sync_dir};
+use super::sled_disk::sync_dir;
 use super::types::{LogId, Vote};
 use super::watermark::{Mark, Watermark};
 
@@ -38,6 +39,18 @@ pub(super) enum OpenLogError {
     /// It is another member's.
     #[error("it belongs to member {member_id} of cluster {cluster_id}", member_id = .0.member_id, cluster_id = .0.cluster_id)]
     Foreign(Box<Identity>),
+    /// It is kept in what this build does not keep logs in.
+    #[error(
+        "it is kept in {found}, and this build keeps logs in {own}: run a build that keeps them in {found}, or, with this one, start afresh",
+        found = .found.name(),
+        own = .own.name()
+    )]
+    OtherKind {
+        /// What it is kept in.
+        found: LogKind,
+        /// What this build keeps logs in.
+        own: LogKind,
+    },
     /// What was acknowledged once is not there any more.
     #[error(
         "its end is lost: it goes up to entry {found} and was acknowledged up to {expected}, or its vote went back"
@@ -63,22 +76,31 @@ fn exists(data_dir: &Path) -> bool {
     data_dir.join(FOLDER).exists()
 }
 
+/// Opens or creates the store of `kind` in `data_dir`, unless there is one of another kind.
+fn open_disk(data_dir: &Path, kind: LogKind) -> Result<Arc<dyn LogDisk>, OpenLogError> {
+    let dir = data_dir.join(FOLDER);
+    match kind.other_in(&dir) {
+        Some(found) => Err(OpenLogError::OtherKind { found, own: kind }),
+        None => Ok(kind.open(&dir)?),
+    }
+}
+
 /// Refuses a log in `data_dir` that holds anything, there being no file that says whose it is. An empty one is what a
 /// crash leaves that came between its creation and that file's.
-pub(super) fn refuse_orphan(data_dir: &Path) -> Result<(), OpenLogError> {
+pub(super) fn refuse_orphan(data_dir: &Path, kind: LogKind) -> Result<(), OpenLogError> {
     if !exists(data_dir) {
         return Ok(());
     }
-    let disk = SledDisk::open(&data_dir.join(FOLDER))?;
-    if is_blank(&disk)? { Ok(()) } else { Err(OpenLogError::Orphaned) }
+    let disk = open_disk(data_dir, kind)?;
+    if is_blank(&*disk)? { Ok(()) } else { Err(OpenLogError::Orphaned) }
 }
 
 /// Creates a log for `owner` in `data_dir`, empty and durable. One that is there already is kept if it is the owner's
 /// or nobody's, as after a crash at this very point.
-pub(super) fn create(data_dir: &Path, owner: &Identity) -> Result<(), OpenLogError> {
-    let disk = SledDisk::open(&data_dir.join(FOLDER))?;
-    match identity(&disk)? {
-        Some(found) if found != *owner && !is_blank(&disk)? => Err(OpenLogError::Foreign(Box::new(found))),
+pub(super) fn create(data_dir: &Path, kind: LogKind, owner: &Identity) -> Result<(), OpenLogError> {
+    let disk = open_disk(data_dir, kind)?;
+    match identity(&*disk)? {
+        Some(found) if found != *owner && !is_blank(&*disk)? => Err(OpenLogError::Foreign(Box::new(found))),
         _ => {
             let sealed = keys::seal(keys::IDENTITY, &owner.encode_to_vec());
             disk.write(vec![(keys::IDENTITY.to_vec(), Some(sealed))])?;
@@ -88,13 +110,18 @@ pub(super) fn create(data_dir: &Path, owner: &Identity) -> Result<(), OpenLogErr
 }
 
 /// Creates a log for `owner` in `data_dir`, durable, that begins behind the entry `last`: a snapshot stands for all before.
-pub(super) fn create_behind(data_dir: &Path, owner: &Identity, last: LogId) -> Result<(), OpenLogError> {
-    create(data_dir, owner)?;
+pub(super) fn create_behind(
+    data_dir: &Path,
+    kind: LogKind,
+    owner: &Identity,
+    last: LogId,
+) -> Result<(), OpenLogError> {
+    create(data_dir, kind, owner)?;
     let vote = Vote::new_committed(last.leader_id.term, last.leader_id.node_id);
     let (watermark, _) = Watermark::open(&data_dir.join(WATERMARK))?;
     watermark.lower(&Mark { next: last.index + 1, vote })?;
     sync_dir(data_dir)?;
-    let disk = SledDisk::open(&data_dir.join(FOLDER))?;
+    let disk = open_disk(data_dir, kind)?;
     let sealed = |key: &[u8], bytes: Vec<u8>| (key.to_vec(), Some(keys::seal(key, &bytes)));
     let id = convert::log_id_message(&last).encode_to_vec();
     disk.write(vec![
@@ -105,11 +132,11 @@ pub(super) fn create_behind(data_dir: &Path, owner: &Identity, last: LogId) -> R
 }
 
 /// Opens the log of `owner` in `data_dir`.
-pub(super) fn open(data_dir: &Path, owner: &Identity) -> Result<LogStore, OpenLogError> {
+pub(super) fn open(data_dir: &Path, kind: LogKind, owner: &Identity) -> Result<LogStore, OpenLogError> {
     if !exists(data_dir) {
         return Err(OpenLogError::Missing);
     }
-    let disk: Arc<dyn LogDisk> = Arc::new(SledDisk::open(&data_dir.join(FOLDER))?);
+    let disk = open_disk(data_dir, kind)?;
     match identity(&*disk)? {
         Some(found) if found == *owner => {}
         Some(found) => return Err(OpenLogError::Foreign(Box::new(found))),

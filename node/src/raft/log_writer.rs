@@ -183,14 +183,16 @@ impl Desk {
             self.watermark.lower(&Mark { next: lowest, ..self.mark })?;
         }
         let batch = self.with_what_is_late(batch);
-        if !batch.is_empty() {
-            self.disk.write(batch)?;
-            self.undurable = true;
-        }
         if durable {
-            self.disk.make_durable()?;
+            match batch.is_empty() {
+                true => self.disk.make_durable()?,
+                false => self.disk.write_durably(batch)?,
+            }
             self.undurable = false;
             self.watermark.raise(&mark)?;
+        } else if !batch.is_empty() {
+            self.disk.write(batch)?;
+            self.undurable = true;
         }
         self.mark = mark;
         Ok(())

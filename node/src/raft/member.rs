@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use waymark_core::state::View;
+use waymark_core::state::{ApplyLevel, View};
 use waymark_process::tls::Credentials;
 use waymark_proto::peer::v1::peers_server::PeersServer;
 use waymark_proto::peer::v1::raft_server::RaftServer;
@@ -43,6 +43,8 @@ pub struct MemberConfig {
     pub timers: TimerProfile,
     /// When the log is cut.
     pub compaction: Compaction,
+    /// The highest level of `apply` that it supports; what it cannot do it stops before (CLU-9).
+    pub apply_level_max: ApplyLevel,
     /// Who this member is to others; in plain text if there is nothing to tell by.
     pub credentials: Option<Arc<Credentials>>,
 }
@@ -88,6 +90,14 @@ pub enum OpenError {
     #[error("{reason}; {REJOIN}")]
     Snapshot {
         /// Which one, and what is wrong with it.
+        reason: String,
+    },
+    /// The data is of a level of `apply` that this member does not support (CLU-9).
+    #[error("the data directory {dir} is of a later version: {reason}")]
+    Later {
+        /// The data directory.
+        dir: PathBuf,
+        /// What of it.
         reason: String,
     },
     /// The address would not be reachable by others.

@@ -8,18 +8,19 @@ use openraft::ServerState;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use waymark_core::model::{LogIndex, MemberId};
-use waymark_core::state::{Action, Command, CookieSecret};
+use waymark_core::state::{Action, ApplyLevel, Command, CookieSecret};
 use waymark_proto::peer::v1 as wire;
 
 use super::admission;
 use super::base::{Base, SeatError};
 use super::change::{Change, carry_out};
 use super::connections::distrust;
-use super::data_dir::REJOIN;
 use super::forward::{peer, timed};
 use super::leader::{self, Leader};
 use super::seat::Seat;
+use super::standing::{Standing, member_status, standing_of};
 use super::types::{Metrics, Node};
+use super::upgrade::supported_by_all;
 use super::{ProposeError, Proposer, convert};
 use waymark_process::chance;
 
@@ -74,6 +75,8 @@ pub struct MemberStatus {
     pub trouble: Option<String>,
     /// How old what it answers from may be at most (DNS-21); `None` if it does not answer.
     pub age: Option<Duration>,
+    /// The highest level of `apply` that it supports (CLU-9); `None` if it does not answer.
+    pub apply_level_max: Option<ApplyLevel>,
 }
 
 /// What this member knows of its cluster, without asking for a leader.
@@ -93,6 +96,8 @@ pub struct ClusterStatus {
     pub applied: LogIndex,
     /// On the leader: how long ago a majority answered last.
     pub quorum_age: Option<Duration>,
+    /// The level of `apply` that the cluster goes by, as far as this member has applied.
+    pub apply_level: ApplyLevel,
     /// All members, in the order of their numbers.
     pub members: Vec<MemberStatus>,
 }
@@ -146,7 +151,10 @@ impl Membership {
     async fn found(&self, seat: &Seat) -> Result<(), ProposeError> {
         let action =
             Action::Found { cluster: seat.cluster.clone(), cookies: Some(CookieSecret(chance::bytes())) };
-        self.proposer.propose(vec![Command::of_cluster(action)]).await.map(drop)
+        // Nobody else is there yet who would have to support it.
+        let level = Action::RaiseApplyLevel { to: self.base.config.apply_level_max };
+        let commands = [action, level].map(Command::of_cluster).into();
+        self.proposer.propose(commands).await.map(drop)
     }
 
     /// Completes, in the background, a founding that a crash broke off.
@@ -193,6 +201,19 @@ impl Membership {
     /// longest election timeout (CLU-8).
     pub async fn transfer(&self, name: &str) -> Result<MemberStatus, MembershipError> {
         self.change(Change::Transfer(name.to_owned())).await
+    }
+
+    /// Has the cluster go by the highest level of `apply` that its members support, which all of them must do (CLU-9). Returns the
+    /// level.
+    pub async fn upgrade(&self) -> Result<ApplyLevel, MembershipError> {
+        self.change(Change::Upgrade).await?;
+        self.proposer.read_barrier().await?;
+        Ok(self.base.reader.view().state.apply_level)
+    }
+
+    /// The level that [`Membership::upgrade`] would raise `apply` to, or why it would not, as far as this member knows.
+    pub async fn highest_for_all(&self) -> Result<ApplyLevel, MembershipError> {
+        supported_by_all(&self.status().await.members).map_err(MembershipError::Refused)
     }
 
     /// Has the leader carry out `change`.
@@ -250,7 +271,10 @@ impl Membership {
 
     /// What this member knows, with each other member asked (within 1 s) how far it is.
     pub async fn status(&self) -> ClusterStatus {
-        let applied = self.base.reader.view().applied;
+        let (applied, apply_level) = {
+            let view = self.base.reader.view();
+            (view.applied, view.state.apply_level)
+        };
         let answered_by = self.base.config.name.clone();
         let Some(seat) = self.base.seat() else {
             return ClusterStatus {
@@ -261,6 +285,7 @@ impl Membership {
                 last_log: LogIndex(0),
                 applied,
                 quorum_age: None,
+                apply_level: ApplyLevel::default(),
                 members: Vec::new(),
             };
         };
@@ -278,6 +303,7 @@ impl Membership {
             last_log: LogIndex(metrics.last_log_index.unwrap_or_default()),
             applied,
             quorum_age: leader::quorum_age(&metrics).filter(|_| metrics.state == ServerState::Leader),
+            apply_level,
             members: self.members(&seat, &metrics, leader).await,
         }
     }
@@ -300,7 +326,12 @@ impl Membership {
         if id == seat.member {
             let trouble = seat.failure().map(|error| error.to_string());
             let reader = &self.base.reader;
-            return Standing { applied: Some(reader.view().applied), trouble, age: Some(reader.age()) };
+            return Standing {
+                applied: Some(reader.view().applied),
+                trouble,
+                age: Some(reader.age()),
+                apply_level_max: Some(self.base.config.apply_level_max),
+            };
         }
         let Ok(mut peer) = peer(&self.base, seat, id, node) else { return Standing::default() };
         let asked = peer.describe(timed(wire::DescribeRequest {}, DESCRIBE_TIMEOUT));
@@ -358,40 +389,4 @@ pub(super) fn seat_error(error: SeatError) -> MembershipError {
         SeatError::Taken { .. } | SeatError::Broken => MembershipError::Refused(error.to_string()),
         SeatError::Open(error) => ProposeError::Storage(error.to_string()).into(),
     }
-}
-
-/// What a member says of itself; nothing if it does not answer.
-#[derive(Default)]
-struct Standing {
-    applied: Option<LogIndex>,
-    trouble: Option<String>,
-    age: Option<Duration>,
-}
-
-/// What the answer at the address of the member `id` of this cluster means.
-fn standing_of(answer: wire::DescribeResponse, seat: &Seat, id: u64) -> Standing {
-    let wire::DescribeResponse { node, cluster_id, applied, trouble, age_ms, members: _ } = answer;
-    let stranger =
-        |text: String| Standing { trouble: Some(format!("{text}; {REJOIN}")), ..Standing::default() };
-    let (found, node) = convert::node(node.unwrap_or_default());
-    if cluster_id.is_empty() {
-        return stranger("it is empty, having lost its data".into());
-    }
-    if cluster_id != seat.cluster {
-        return stranger(format!("its data directory is that of a member of cluster {cluster_id}"));
-    }
-    if found != id {
-        return stranger(format!("member {found} '{}' answers at its address", node.name));
-    }
-    Standing {
-        applied: Some(LogIndex(applied)),
-        trouble: Some(trouble).filter(|text| !text.is_empty()),
-        age: age_ms.map(Duration::from_millis),
-    }
-}
-
-fn member_status(id: u64, node: Node, role: Role, standing: Standing) -> MemberStatus {
-    let Node { name, grpc, dns, http } = node;
-    let Standing { applied, trouble, age } = standing;
-    MemberStatus { id: MemberId(id), name, role, grpc, dns, http, applied, trouble, age }
 }

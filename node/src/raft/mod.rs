@@ -1,4 +1,4 @@
-//! Consensus: everything that knows openraft and sled is below here. The doors see five handles: [`Proposer`],
+//! Consensus: everything that knows openraft, sled and redb is below here. The doors see five handles: [`Proposer`],
 //! [`Membership`], [`Leases`], [`LastOutcomes`] and the publication's reader.
 
 mod acknowledged;
@@ -23,6 +23,7 @@ mod leader;
 mod leases;
 mod lessor;
 mod log_disk;
+mod log_kind;
 mod log_opening;
 mod log_store;
 mod log_writer;
@@ -30,21 +31,26 @@ mod member;
 mod membership;
 mod narrator;
 mod newcomers;
+mod opener;
 mod outcomes;
 mod peer_client;
 mod peer_service;
 mod proposer;
 mod raft_service;
 mod recent;
+#[cfg(feature = "redb")]
+mod redb_disk;
 mod seat;
 mod sled_disk;
 mod snapshot;
 mod snapshot_file;
+mod standing;
 mod state_machine;
 #[cfg(test)]
 mod tests;
 mod timers;
 mod types;
+mod upgrade;
 mod upkeep;
 mod watermark;
 

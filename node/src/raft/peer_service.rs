@@ -57,6 +57,7 @@ impl Peers for PeerService {
             cluster_id: seat.map(|seat| seat.cluster.clone()).unwrap_or_default(),
             applied: self.base.reader.view().applied.0,
             age_ms: Some(millis(self.base.reader.age())),
+            apply_level_max: self.base.config.apply_level_max.0,
         }))
     }
 

@@ -130,7 +130,8 @@ impl Proposer {
         }
         for command in &commands {
             let unreadable = |error| ProposeError::Refused(format!("the change is not understood: {error}"));
-            Command::try_from(command.clone()).map_err(unreadable)?;
+            let command = Command::try_from(command.clone()).map_err(unreadable)?;
+            self.refuse_unsupported(&command)?;
         }
         let (answer, outcome) = oneshot::channel();
         let sent = Arc::new(AtomicBool::new(false));
@@ -141,6 +142,19 @@ impl Proposer {
             TrySendError::Closed(_) => ProposeError::NoLeader,
         })?;
         outcome_of(outcome, &sent, deadline).await
+    }
+
+    /// This member would stop before it (CLU-9).
+    fn refuse_unsupported(&self, command: &Command) -> Result<(), ProposeError> {
+        let Action::RaiseApplyLevel { to } = command.action else { return Ok(()) };
+        let supported = self.base.config.apply_level_max;
+        if to <= supported {
+            return Ok(());
+        }
+        let name = &self.base.config.name;
+        let text =
+            format!("the apply level cannot be raised to {to}: member '{name}' supports up to {supported}");
+        Err(ProposeError::Refused(text))
     }
 
     /// On the leader: the entry that a reader must have applied to see everything that is committed now, confirmed by a
@@ -227,6 +241,7 @@ fn is_fact(action: &Action) -> bool {
             | Action::LoseAgent { .. }
             | Action::SetSight { .. }
             | Action::AllotMember { .. }
+            | Action::RaiseApplyLevel { .. }
             | Action::ForgetHistory { .. }
             | Action::RotateCookies { .. }
             | Action::FlattenTargets { .. }

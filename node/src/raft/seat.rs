@@ -28,13 +28,16 @@ pub(super) struct Seat {
     pub(super) opened_at: u64,
     /// Its log.
     pub(super) log: LogStore,
-    /// Set once it has turned out that the log has lost something.
-    pub(super) loss: OnceLock<ProposeError>,
+    /// Set once this member may take no part any more: the log has lost something, or holds what it does not support.
+    pub(super) ending: Ending,
     /// After this long without a majority's answer it leads in name only.
     pub(super) stale_after: Duration,
     /// While it is set, a leader sends no heartbeats: another one shall lead.
     pub(super) silence: Arc<AtomicBool>,
 }
+
+/// Why a member takes no part in consensus any more, once that is so. Clones share it.
+pub(super) type Ending = Arc<OnceLock<ProposeError>>;
 
 /// While it lives, the leader is silent.
 pub(super) struct Silence(Arc<AtomicBool>);
@@ -92,6 +95,6 @@ impl Seat {
 
     /// Why this member takes no part in consensus any more (CLU-5).
     pub(super) fn failure(&self) -> Option<ProposeError> {
-        self.loss.get().cloned().or_else(|| leader::failure(&self.metrics()))
+        self.ending.get().cloned().or_else(|| leader::failure(&self.metrics()))
     }
 }

@@ -8,14 +8,13 @@
 use std::fs::{self, File};
 use std::io;
 use std::ops::ControlFlow;
-use std::panic;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
-use std::thread;
 use std::time::Duration;
 
-use super::file_lock::{lock, unlock};
+use super::file_lock::await_unlocked;
 use super::log_disk::{LogDisk, Visitor, Write};
+use super::log_kind::LogKind;
+use super::opener::open_warily;
 
 /// Enough for the whole log between two snapshots in its usual size.
 const CACHE_BYTES: u64 = 64 << 20;
@@ -23,8 +22,6 @@ const CACHE_BYTES: u64 = 64 << 20;
 /// sled holds a lock on its file until its last thread has ended, some moments after it was closed. No other process
 /// comes into question: the data directory has a lock of its own.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
-
-const OPENER: &str = "log-opener";
 
 /// One sled database with one tree: a batch is atomic only inside a tree.
 pub(super) struct SledDisk {
@@ -38,18 +35,12 @@ pub(super) struct SledDisk {
 impl SledDisk {
     /// Opens or creates the database in `dir`. A panic of sled's is returned as an error of kind `InvalidData`.
     pub(super) fn open(dir: &Path) -> io::Result<Self> {
-        silence_panics_of_the_opener();
         let path = dir.to_owned();
-        let opener = thread::Builder::new().name(OPENER.into()).spawn(move || Self::open_here(&path))?;
-        opener.join().unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
-            Err(io::Error::new(io::ErrorKind::InvalidData, format!("sled cannot read it: {text}")))
-        })
+        open_warily("sled", move || Self::open_here(&path))
     }
 
     fn open_here(dir: &Path) -> io::Result<Self> {
-        await_unlocked(&dir.join("db"))?;
+        await_unlocked(&dir.join(LogKind::Sled.file()), LOCK_PATIENCE)?;
         let config = sled::Config::new()
             .path(dir)
             .mode(sled::Mode::HighThroughput)
@@ -58,7 +49,7 @@ impl SledDisk {
         let database = config.open().map_err(as_io)?;
         let tree = database.open_tree("raft").map_err(as_io)?;
         database.flush().map_err(as_io)?;
-        let file = File::options().read(true).write(true).open(dir.join("db"))?;
+        let file = File::options().read(true).write(true).open(dir.join(LogKind::Sled.file()))?;
         // sled creates these without syncing them or the folders that name them.
         file.sync_all()?;
         File::open(dir.join("conf"))?.sync_all()?;
@@ -116,15 +107,6 @@ impl LogDisk for SledDisk {
     }
 }
 
-/// Waits until `file`, if it is there, is not locked any more: sled itself would not wait.
-fn await_unlocked(file: &Path) -> io::Result<()> {
-    match File::open(file) {
-        Ok(file) => lock(&file, LOCK_PATIENCE).map(|()| unlock(&file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
 /// Makes the names in `dir` durable.
 pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
@@ -138,41 +120,5 @@ fn as_io(error: sled::Error) -> io::Error {
             io::Error::new(io::ErrorKind::InvalidData, format!("its data is damaged{place}"))
         }
         other => io::Error::other(other.to_string()),
-    }
-}
-
-/// The panic is reported as an error in one line: it must not be printed with a backtrace before.
-fn silence_panics_of_the_opener() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let previous = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if thread::current().name() != Some(OPENER) {
-                previous(info);
-            }
-        }));
-    });
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc;
-
-    use super::*;
-
-    #[test]
-    fn clu_3_a_log_that_was_closed_just_now_opens_once_its_lock_is_gone() {
-        let dir = tempfile::tempdir().unwrap();
-        drop(SledDisk::open(dir.path()).unwrap());
-        // What a process that was forked meanwhile does: it has the lock a moment longer.
-        let held = File::open(dir.path().join("db")).unwrap();
-        lock(&held, LOCK_PATIENCE).unwrap();
-        let path = dir.path().to_owned();
-        let (opened, opening) = mpsc::channel();
-        thread::spawn(move || opened.send(SledDisk::open(&path).map(drop)));
-        // Time to fail in, for an opener that does not wait.
-        assert!(opening.recv_timeout(Duration::from_millis(200)).is_err());
-        drop(held);
-        opening.recv_timeout(LOCK_PATIENCE).unwrap().unwrap();
     }
 }

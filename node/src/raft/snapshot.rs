@@ -6,9 +6,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use waymark_core::state::State;
+use waymark_core::state::{ApplyLevel, State};
 use waymark_proto::storage::v1::SnapshotHeader;
 
+use super::OpenError;
 use super::sled_disk::sync_dir;
 use super::snapshot_file::{self, SnapshotFault};
 use super::types::SnapshotMeta;
@@ -94,6 +95,18 @@ pub(super) struct SnapshotError {
     fault: SnapshotFault,
 }
 
+impl SnapshotError {
+    /// Why a member does not start on `data_dir`, which has it.
+    pub(super) fn refusal(&self, data_dir: &Path) -> OpenError {
+        match &self.fault {
+            SnapshotFault::Level { .. } => {
+                OpenError::Later { dir: data_dir.to_owned(), reason: format!("its snapshot {}", self.fault) }
+            }
+            _ => OpenError::Snapshot { reason: self.to_string() },
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Current {
     meta: SnapshotMeta,
@@ -107,22 +120,28 @@ pub(super) struct Snapshots {
     dir: PathBuf,
     current: Mutex<Option<Current>>,
     drafts: Mutex<u64>,
+    /// The highest level of `apply` that a snapshot may be of.
+    supported: ApplyLevel,
 }
 
 impl Snapshots {
     /// Opens the folder in `data_dir` and reads the last snapshot, if there is one; removes what a crash left behind.
-    pub(super) fn open(data_dir: &Path) -> Result<(Self, Option<(SnapshotMeta, State)>), SnapshotError> {
+    pub(super) fn open(
+        data_dir: &Path,
+        supported: ApplyLevel,
+    ) -> Result<(Self, Option<(SnapshotMeta, State)>), SnapshotError> {
         let dir = data_dir.join(FOLDER);
         let at = |path: &Path, fault| SnapshotError { path: path.to_owned(), fault };
         let (mut found, drafts) = list(&dir).map_err(|error| at(&dir, error.into()))?;
         let last = found.pop();
-        let loaded = last.as_deref().map(|path| load(path).map_err(|fault| at(path, fault))).transpose()?;
+        let loaded =
+            last.as_deref().map(|path| load(path, supported).map_err(|fault| at(path, fault))).transpose()?;
         for path in found.into_iter().chain(drafts) {
             fs::remove_file(&path).map_err(|error| at(&path, error.into()))?;
         }
         let (current, content) =
             loaded.map_or((None, None), |(current, content)| (Some(current), Some(content)));
-        Ok((Self { dir, current: Mutex::new(current), drafts: Mutex::default() }, content))
+        Ok((Self { dir, current: Mutex::new(current), drafts: Mutex::default(), supported }, content))
     }
 
     /// The last snapshot.
@@ -150,7 +169,7 @@ impl Snapshots {
     /// Makes what has arrived from another member the current snapshot and returns its content; refuses it if it is
     /// damaged. Waits for the disk.
     pub(super) fn install(&self, meta: &SnapshotMeta, data: SnapshotData) -> Result<State, SnapshotFault> {
-        let (_, state) = snapshot_file::read(&data.file)?;
+        let (_, state) = snapshot_file::read(&data.file, self.supported)?;
         let draft = match data.draft.and_then(|draft| Arc::try_unwrap(draft).ok()) {
             Some(draft) if draft.path.parent() == Some(&self.dir) => draft,
             _ => self.copy(&data.file, data.len)?,
@@ -230,9 +249,9 @@ fn list(dir: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     Ok((snapshots, with(DRAFT_SUFFIX)))
 }
 
-fn load(path: &Path) -> Result<(Current, (SnapshotMeta, State)), SnapshotFault> {
+fn load(path: &Path, supported: ApplyLevel) -> Result<(Current, (SnapshotMeta, State)), SnapshotFault> {
     let file = File::open(path)?;
-    let (meta, state) = snapshot_file::read(&file)?;
+    let (meta, state) = snapshot_file::read(&file, supported)?;
     let data = SnapshotData { len: file.metadata()?.len(), file: Arc::new(file), draft: None };
     Ok((Current { meta: meta.clone(), data, path: path.to_owned() }, (meta, state)))
 }

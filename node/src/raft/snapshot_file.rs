@@ -6,7 +6,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::FileExt;
 
 use prost::Message;
-use waymark_core::state::State;
+use waymark_core::state::{ApplyLevel, State};
 use waymark_proto::convert::{StateBuilder, snapshot_header, snapshot_records};
 use waymark_proto::storage::v1 as stored;
 
@@ -28,6 +28,14 @@ pub(super) enum SnapshotFault {
     /// It is whole, but not something that this version reads.
     #[error("it cannot be decoded: {0}")]
     Undecodable(String),
+    /// It is of a later version (CLU-9).
+    #[error("is of apply level {found}, and this member supports up to {supported}: run the later version")]
+    Level {
+        /// Its level.
+        found: ApplyLevel,
+        /// The highest that the reader supports.
+        supported: ApplyLevel,
+    },
     /// The disk refused.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -71,11 +79,15 @@ pub(super) fn meta_of(header: &stored::SnapshotHeader) -> SnapshotMeta {
     }
 }
 
-/// Reads a snapshot from `file`, after its checksum was found right.
-pub(super) fn read(file: &File) -> Result<(SnapshotMeta, State), SnapshotFault> {
+/// Reads a snapshot from `file`, after its checksum was found right; refuses one of a level of `apply` that is not `supported`.
+pub(super) fn read(file: &File, supported: ApplyLevel) -> Result<(SnapshotMeta, State), SnapshotFault> {
     let len = verify(file)?;
     let mut reader = Delimited::start(file, len)?;
     let header: stored::SnapshotHeader = reader.next()?.ok_or_else(|| undecodable("it has no header"))?;
+    let found = ApplyLevel(header.apply_level);
+    if found > supported {
+        return Err(SnapshotFault::Level { found, supported });
+    }
     let mut builder = StateBuilder::new(&header).map_err(undecodable)?;
     while let Some(record) = reader.next()? {
         builder.add(record).map_err(undecodable)?;

@@ -8,11 +8,14 @@ use openraft::storage::RaftStateMachine;
 use openraft::{AnyError, EntryPayload, OptionalSend, RaftSnapshotBuilder, Snapshot, StorageIOError};
 use prost::Message;
 use waymark_core::model::LogIndex;
-use waymark_core::state::{Change, Context, State, apply};
+use waymark_core::state::{ApplyLevel, Change, Context, State, apply};
 use waymark_proto::convert::entry_parts;
 use waymark_proto::storage::v1 as stored;
 
+use super::ProposeError;
+use super::seat::Ending;
 use super::snapshot::{SnapshotData, Snapshots};
+use super::snapshot_file::SnapshotFault;
 use super::types::{
     Entry, LogId, Node, Payload, Replies, SnapshotMeta, StorageError, StoredMembership, TypeConfig,
 };
@@ -35,22 +38,24 @@ impl Reached {
         Self { state, applied: meta.last_log_id, membership: meta.last_membership }
     }
 
-    /// Goes on by `entry`; returns its bytes. No view is made: while a member starts nobody looks.
-    pub(super) fn go_on(&mut self, Entry { log_id, payload }: Entry) -> Result<u64, Box<StorageError>> {
-        self.applied = Some(log_id);
+    /// Goes on by `entry` and returns its bytes; stays and returns `None` if it is not to be applied here. No view is made: while a
+    /// member starts nobody looks.
+    pub(super) fn go_on(&mut self, Entry { log_id, payload }: Entry, limits: &Limits) -> Option<u64> {
+        let mut bytes = 0;
         match payload {
-            EntryPayload::Blank => Ok(0),
+            EntryPayload::Blank => {}
             EntryPayload::Normal(payload) => {
-                let mut work = Work { state: std::mem::take(&mut self.state), changes: Vec::new() };
-                work.carry_out(log_id, &payload)?;
+                let mut work = Work::new(self.state.clone(), limits.supported);
+                work.carry_out(log_id, &payload).ok()?;
                 self.state = work.state;
-                Ok(payload.0.len() as u64)
+                bytes = payload.0.len() as u64;
             }
             EntryPayload::Membership(membership) => {
                 self.membership = StoredMembership::new(Some(log_id), membership);
-                Ok(0)
             }
         }
+        self.applied = Some(log_id);
+        Some(bytes)
     }
 }
 
@@ -62,6 +67,31 @@ pub(super) struct StateMachine {
     snapshots: Arc<Snapshots>,
     /// Bytes of commands since the last snapshot was begun.
     backlog: Arc<AtomicU64>,
+    limits: Limits,
+}
+
+/// How far a state machine goes.
+#[derive(Clone, Debug)]
+pub(super) struct Limits {
+    /// Where it says why it goes no further.
+    pub(super) ending: Ending,
+    /// The highest level of `apply` that it supports.
+    pub(super) supported: ApplyLevel,
+}
+
+/// Why an entry is not applied. This member stops before it: to pass over it, or to make something else of it than the others
+/// do, would be worse (CLU-9).
+#[derive(Debug, thiserror::Error)]
+enum Obstacle {
+    #[error(
+        "entry {0} of the log cannot be read here: {1}; a later version wrote it, which this member must run as well"
+    )]
+    Undecodable(u64, String),
+    #[error(
+        "entry {index} of the log needs apply level {needed}, and this member supports up to {supported}: run the later version \
+         on it"
+    )]
+    Level { index: u64, needed: ApplyLevel, supported: ApplyLevel },
 }
 
 impl StateMachine {
@@ -71,28 +101,37 @@ impl StateMachine {
         snapshots: Arc<Snapshots>,
         beginning: Reached,
         backlog: Arc<AtomicU64>,
+        limits: Limits,
     ) -> Self {
         let Reached { state, applied, membership } = beginning;
         if applied.is_some() {
             publisher.publish(publisher.view().anew(state, index_of(applied)));
         }
-        Self { publisher, applied, membership, snapshots, backlog }
+        Self { publisher, applied, membership, snapshots, backlog, limits }
     }
 
+    /// Applies `entries` up to the first that cannot be; what comes before that one is seen.
     fn apply_all(
         &mut self,
         entries: impl IntoIterator<Item = Entry>,
     ) -> Result<Vec<Replies>, Box<StorageError>> {
         let before = self.publisher.view();
-        let mut work = Work { state: before.state.clone(), changes: Vec::new() };
+        let mut work = Work::new(before.state.clone(), self.limits.supported);
         let mut replies = Vec::new();
+        let mut stopped = Ok(());
         for Entry { log_id, payload } in entries {
             replies.push(match payload {
                 EntryPayload::Blank => Replies::default(),
-                EntryPayload::Normal(payload) => {
-                    self.backlog.fetch_add(payload.0.len() as u64, Ordering::Relaxed);
-                    work.carry_out(log_id, &payload)?
-                }
+                EntryPayload::Normal(payload) => match work.carry_out(log_id, &payload) {
+                    Ok(replies) => {
+                        self.backlog.fetch_add(payload.0.len() as u64, Ordering::Relaxed);
+                        replies
+                    }
+                    Err(obstacle) => {
+                        stopped = Err(self.stop_before(log_id, &obstacle));
+                        break;
+                    }
+                },
                 EntryPayload::Membership(membership) => {
                     self.membership = StoredMembership::new(Some(log_id), membership);
                     Replies::default()
@@ -101,44 +140,71 @@ impl StateMachine {
             self.applied = Some(log_id);
         }
         if !replies.is_empty() {
-            let Work { state, changes } = work;
+            let Work { state, changes, .. } = work;
             self.publisher.publish(before.after(state, &changes, index_of(self.applied)));
         }
-        Ok(replies)
+        stopped.map(|()| replies)
     }
+
+    fn stop_before(&self, id: LogId, obstacle: &Obstacle) -> Box<StorageError> {
+        let text = obstacle.to_string();
+        // Another reason may have been first.
+        let _ = self.limits.ending.set(ProposeError::Failed(text.clone()));
+        unapplied(id, text)
+    }
+}
+
+fn unapplied(id: LogId, text: String) -> Box<StorageError> {
+    Box::new(StorageError::from(StorageIOError::apply(id, AnyError::error(text))))
 }
 
 /// The state on its way from one view to the next.
 struct Work {
     state: State,
     changes: Vec<Change>,
+    supported: ApplyLevel,
 }
 
 impl Work {
-    fn carry_out(&mut self, id: LogId, payload: &Payload) -> Result<Replies, Box<StorageError>> {
-        let unreadable = |reason: &dyn std::error::Error| {
-            let text = format!("entry {} cannot be decoded: {reason}", id.index);
-            Box::new(StorageError::from(StorageIOError::apply(id, AnyError::error(text))))
-        };
-        let entry = stored::Entry::decode(payload.0.clone()).map_err(|error| unreadable(&error))?;
-        let (at, commands) = entry_parts(entry).map_err(|error| unreadable(&error))?;
-        let context = Context { index: LogIndex(id.index), at };
-        let replies = commands.iter().map(|command| {
-            let applied = apply(&self.state, context, command);
-            self.state = applied.state;
-            self.changes.extend(applied.changes);
-            applied.reply
-        });
-        Ok(Replies(replies.collect()))
+    fn new(state: State, supported: ApplyLevel) -> Self {
+        Self { state, changes: Vec::new(), supported }
+    }
+
+    /// Carries out all commands of an entry, or none.
+    fn carry_out(&mut self, id: LogId, payload: &Payload) -> Result<Replies, Obstacle> {
+        let index = id.index;
+        let undecodable = |reason: &dyn std::error::Error| Obstacle::Undecodable(index, reason.to_string());
+        let entry = stored::Entry::decode(payload.0.clone()).map_err(|error| undecodable(&error))?;
+        let (at, commands) = entry_parts(entry).map_err(|error| undecodable(&error))?;
+        let context = Context { index: LogIndex(index), at };
+        let (mut state, mut changes) = (self.state.clone(), Vec::new());
+        let mut replies = Vec::with_capacity(commands.len());
+        for command in &commands {
+            let (needed, supported) = (ApplyLevel::needed(&state, command), self.supported);
+            if needed > supported {
+                return Err(Obstacle::Level { index, needed, supported });
+            }
+            let applied = apply(&state, context, command);
+            state = applied.state;
+            changes.extend(applied.changes);
+            replies.push(applied.reply);
+        }
+        self.state = state;
+        self.changes.extend(changes);
+        Ok(Replies(replies))
     }
 }
 
-/// `state` after `entries`.
-pub(super) fn replay(state: State, entries: Vec<Entry>) -> Result<State, Box<StorageError>> {
-    let mut work = Work { state, changes: Vec::new() };
+/// `state` after `entries`; refused where they need more than the level `supported`.
+pub(super) fn replay(
+    state: State,
+    entries: Vec<Entry>,
+    supported: ApplyLevel,
+) -> Result<State, Box<StorageError>> {
+    let mut work = Work::new(state, supported);
     for Entry { log_id, payload } in entries {
         if let EntryPayload::Normal(payload) = payload {
-            work.carry_out(log_id, &payload)?;
+            work.carry_out(log_id, &payload).map_err(|obstacle| unapplied(log_id, obstacle.to_string()))?;
         }
     }
     Ok(work.state)
@@ -216,7 +282,13 @@ impl RaftStateMachine<TypeConfig> for StateMachine {
             StorageError::from(StorageIOError::read_snapshot(Some(meta.signature()), text))
         };
         let installed = tokio::task::spawn_blocking(install).await.map_err(|error| failed(&error))?;
-        let view = installed.map_err(|error| failed(&error))?;
+        let view = installed.map_err(|fault| {
+            if let SnapshotFault::Level { .. } = fault {
+                let text = format!("the snapshot from the leader {fault}");
+                let _ = self.limits.ending.set(ProposeError::Failed(text));
+            }
+            failed(&fault)
+        })?;
         self.publisher.publish(view);
         self.applied = meta.last_log_id;
         self.membership = meta.last_membership.clone();

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use prost_types::FieldMask;
 use waymark_core::model::{Caseless, MemberId, Revision, ServicePatch, Timestamp, Violation, ZonePatch};
 use waymark_core::model::{EndpointPatch, ProfilePatch};
-use waymark_core::state::{Action, Command, CommandId};
+use waymark_core::state::{Action, ApplyLevel, Command, CommandId};
 
 use super::audit::audited;
 use super::cookies::{found_message, founded, rotate_cookies, rotated_cookies};
@@ -149,6 +149,7 @@ impl From<&Action> for Wish {
             }
             Action::LoseAgent { agent, session } => Self::LoseAgent(lose_agent(agent, *session)),
             Action::AllotMember { number } => Self::AllotMember(stored::AllotMember { number: number.0 }),
+            Action::RaiseApplyLevel { to } => Self::RaiseApplyLevel(stored::RaiseApplyLevel { to: to.0 }),
             Action::Audit { outcome } => {
                 Self::Audit(stored::Audit { outcome: wire::AuditOutcome::from(*outcome).into() })
             }
@@ -322,6 +323,7 @@ impl TryFrom<Wish> for Action {
             Wish::DeleteRegion(removal) => {
                 Ok(removal_of(removal, |name, if_revision| Self::DeleteRegion { name, if_revision }))
             }
+            Wish::RaiseApplyLevel(message) => Ok(Action::RaiseApplyLevel { to: ApplyLevel(message.to) }),
             Wish::AllotMember(message) => Ok(Action::AllotMember { number: MemberId(message.number) }),
             Wish::Audit(message) => audited(message),
             Wish::ForgetHistory(message) => Ok(forgotten_history(message)),

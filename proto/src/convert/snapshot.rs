@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use waymark_core::health::ProfileStatus;
 use waymark_core::model::{Agent, Profile, ProfileId, RecordSet, Region, Revision, Service, Timestamp, Zone};
-use waymark_core::state::{AuditTrail, CommandId, Event, History, ProfileHealth, Remembered, State};
+use waymark_core::state::{
+    ApplyLevel, AuditTrail, CommandId, Event, History, ProfileHealth, Remembered, State,
+};
 
 use super::audit::{audit_entry, audit_message};
 use super::command::{request_id, request_id_bytes};
@@ -36,6 +38,7 @@ pub fn snapshot_header(state: &State) -> stored::SnapshotHeader {
         counter: state.counter.0,
         next_id: state.next_id,
         last_member: state.last_member,
+        apply_level: state.apply_level.0,
     }
 }
 
@@ -48,6 +51,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         counter: _,
         next_id: _,
         last_member: _,
+        apply_level: _,
         zones,
         profiles,
         profile_ids: _,
@@ -142,7 +146,15 @@ impl StateBuilder {
             );
             return Err(Malformed::new("format_version", description));
         }
+        let apply_level = ApplyLevel(header.apply_level).max(ApplyLevel::LOWEST);
+        if apply_level > ApplyLevel::HIGHEST {
+            let highest = ApplyLevel::HIGHEST;
+            let description =
+                format!("{apply_level} is above what this version supports, which is {highest}");
+            return Err(Malformed::new("apply_level", description));
+        }
         let mut state = State {
+            apply_level,
             cluster: header.cluster.clone(),
             counter: Revision(header.counter),
             next_id: header.next_id,

@@ -11,14 +11,14 @@ use waymark_proto::RESPONSE_BYTES_MAX;
 use waymark_proto::admin::v1::cluster_client::ClusterClient;
 use waymark_proto::admin::v1::{
     self as wire, AddMemberRequest, GetClusterRequest, InitClusterRequest, InitClusterResponse,
-    PromoteMemberRequest, RemoveMemberRequest, TransferLeaderRequest,
+    PromoteMemberRequest, RemoveMemberRequest, TransferLeaderRequest, UpgradeClusterRequest,
 };
 
 use crate::client::{Attempt, Client};
 use crate::confirm;
 use crate::failure::Failure;
 use crate::session::Session;
-use shown::{Changed, ClusterStatus, Founded, Member};
+use shown::{Changed, ClusterStatus, Founded, Member, Upgraded};
 
 /// How long a change may take, if `--timeout` does not say: the whole state may have to be copied to a new member, for which the
 /// cluster has 30 s; the entries of the audit trail before and behind it take 4 s each at most.
@@ -72,6 +72,16 @@ waymark cluster add https://127.0.0.1:7412 --endpoint https://127.0.0.1:7411")]
         #[arg(value_name = "MEMBER")]
         name: Option<String>,
     },
+    /// All members run a later version: have the cluster do what that version does otherwise. Refused before all members support it.
+    /// Afterwards no member can go back to the version before. 'waymark cluster status' shows what each member supports.
+    #[command(
+        after_help = "Examples:\n  waymark cluster status\n  waymark cluster upgrade --dry-run\n  waymark cluster upgrade"
+    )]
+    Upgrade {
+        /// Only say whether it could be done, or who stands in the way
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Write all that the cluster agrees on into a file; with --stale what the member that is asked has, without a leader.
     #[command(
         after_help = "Examples:\n  waymark cluster backup waymark.backup\n  waymark cluster backup waymark.backup --stale"
@@ -116,6 +126,7 @@ pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure
         Verb::Remove { name } => remove(name, session).await,
         Verb::Promote { name } => promote(name, session).await,
         Verb::TransferLeader { name } => transfer(name, session).await,
+        Verb::Upgrade { dry_run } => upgrade(dry_run, session).await,
         Verb::Backup { file } => files::back_up(&file, session).await,
         Verb::Restore { file } => files::restore(&file, session).await,
         Verb::Recover { address, keep } => files::recover(&address, &keep, session).await,
@@ -184,6 +195,16 @@ async fn transfer(name: Option<String>, session: &Session) -> Result<String, Fai
         ClusterClient::new(at.channel).transfer_leader(request).await
     };
     Ok(session.show(&Changed::new(session.client_within(CHANGING).once(call).await?, "leads")))
+}
+
+async fn upgrade(dry_run: bool, session: &Session) -> Result<String, Failure> {
+    let request = UpgradeClusterRequest { dry_run };
+    let call = async |at: Attempt| {
+        let request = at.request(&request);
+        ClusterClient::new(at.channel).upgrade_cluster(request).await
+    };
+    let wire::UpgradeClusterResponse { apply_level } = session.client_within(CHANGING).once(call).await?;
+    Ok(session.show(&Upgraded { apply_level, dry_run }))
 }
 
 async fn add(address: String, learner: bool, session: &Session) -> Result<String, Failure> {

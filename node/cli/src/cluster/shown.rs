@@ -28,6 +28,8 @@ pub(super) struct Member {
     trouble: Option<String>,
     /// How old what it answers from may be at most; null if the member did not answer.
     age_ms: Option<u64>,
+    /// The highest apply level that it supports; null if the member did not answer.
+    apply_level_max: Option<u32>,
 }
 
 #[derive(Debug, Serialize)]
@@ -43,14 +45,16 @@ pub(super) struct ClusterStatus {
     applied: u64,
     quorum_age_ms: Option<u64>,
     counter: u64,
+    apply_level: u32,
     members: Vec<Member>,
 }
 
 impl From<wire::Member> for Member {
     fn from(message: wire::Member) -> Self {
-        let wire::Member { id, name, role, grpc, dns, http, applied, trouble, age_ms } = message;
+        let wire::Member { id, name, role, grpc, dns, http, applied, trouble, age_ms, apply_level_max } =
+            message;
         let trouble = Some(trouble).filter(|text| !text.is_empty());
-        Self { id, name, role: words::role(role), grpc, dns, http, applied, trouble, age_ms }
+        Self { id, name, role: words::role(role), grpc, dns, http, applied, trouble, age_ms, apply_level_max }
     }
 }
 
@@ -66,6 +70,7 @@ impl From<wire::ClusterStatus> for ClusterStatus {
             members,
             quorum_age_ms,
             counter,
+            apply_level,
         } = message;
         Self {
             cluster_id: Some(cluster_id).filter(|id| !id.is_empty()),
@@ -76,6 +81,7 @@ impl From<wire::ClusterStatus> for ClusterStatus {
             applied,
             quorum_age_ms,
             counter,
+            apply_level,
             members: members.into_iter().map(Into::into).collect(),
         }
     }
@@ -136,6 +142,32 @@ impl Shown for Changed {
     }
 }
 
+/// The apply level of the cluster, after it was raised.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Upgraded {
+    /// The level that the cluster goes by, or could.
+    pub(super) apply_level: u32,
+    /// Nothing was raised; it could be.
+    pub(super) dry_run: bool,
+}
+
+impl Shown for Upgraded {
+    const KIND: &'static str = "ClusterUpgraded";
+
+    fn names(&self) -> Vec<String> {
+        vec![self.apply_level.to_string()]
+    }
+
+    fn text(&self, _: &Style) -> String {
+        let is = if self.dry_run { "could be" } else { "is" };
+        format!(
+            "the cluster {is} at apply level {}, the highest that its members support\n",
+            self.apply_level
+        )
+    }
+}
+
 /// A file that was written.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -183,6 +215,7 @@ impl Shown for ClusterStatus {
             ("term", self.term.to_string()),
             ("log", format!("entry {}, applied {}", self.last_log, self.applied)),
             ("counter", self.counter.to_string()),
+            ("apply level", self.apply_level.to_string()),
         ];
         pairs.extend(quorum);
         let troubles = self.members.iter().filter_map(|member| {
@@ -194,7 +227,8 @@ impl Shown for ClusterStatus {
 }
 
 fn members_table(members: &[Member], style: &Style) -> String {
-    let mut shown = table::table(style, &["ID", "MEMBER", "ROLE", "GRPC", "DNS", "HTTP", "APPLIED", "AGE"]);
+    let mut shown =
+        table::table(style, &["ID", "MEMBER", "ROLE", "GRPC", "DNS", "HTTP", "APPLIED", "AGE", "LEVEL MAX"]);
     for member in members {
         let applied = match (member.applied, &member.trouble) {
             (Some(applied), _) => applied.to_string(),
@@ -210,6 +244,7 @@ fn members_table(members: &[Member], style: &Style) -> String {
             Cell::new(&member.http),
             Cell::new(applied),
             Cell::new(member.age_ms.map_or("-".to_owned(), age)),
+            Cell::new(member.apply_level_max.map_or("-".to_owned(), |max| max.to_string())),
         ]);
     }
     table::finish(shown)
@@ -240,6 +275,7 @@ mod tests {
             applied: Some(7),
             trouble: "its disk is full".into(),
             age_ms: Some(1_234),
+            apply_level_max: Some(2),
         };
         let status = wire::ClusterStatus { members: vec![member], last_log: 9, ..Default::default() };
         let text = render(&ClusterStatus::from(status.clone()), Format::Json, &Style::default());
@@ -247,12 +283,12 @@ mod tests {
         let wanted = serde_json::json!({
             "id": 1, "name": "m1", "role": "follower", "grpc": "http://192.0.2.1:7400", "dns": "192.0.2.1:53",
             "http": "http://192.0.2.1:7401", "applied": 7,
-            "trouble": "its disk is full", "ageMs": 1_234,
+            "trouble": "its disk is full", "ageMs": 1_234, "applyLevelMax": 2,
         });
         assert_eq!(json["members"][0], wanted);
         let shown = ClusterStatus { cluster_id: Some("00ff".into()), ..status.clone().into() };
         let text = render(&shown, Format::Table, &Style::default());
-        assert!(text.ends_with("1.2s\nmember 'm1': its disk is full\n"), "{text}");
+        assert!(text.ends_with("1.2s  2\nmember 'm1': its disk is full\n"), "{text}");
         assert_eq!((&json["lastLog"], &json["leaderId"]), (&9.into(), &serde_json::Value::Null));
     }
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::{AuditNote, AuditOutcome, CookieSecret, LatencyRowDraft};
+use super::{ApplyLevel, AuditNote, AuditOutcome, CookieSecret, LatencyRowDraft};
 use crate::geo::GeoDigest;
 use crate::health::Outcome;
 use crate::model::{
@@ -331,6 +331,12 @@ pub enum Action {
     AllotMember {
         /// The number.
         number: MemberId,
+    },
+    /// All members support this level of `apply`, and the cluster goes by it from the next command on (CLU-9); a lower one than
+    /// that in force changes nothing. A member that does not support it stops here, see [`ApplyLevel::needed`].
+    RaiseApplyLevel {
+        /// The level.
+        to: ApplyLevel,
     },
     /// How far something has come that an operator changes beside the log: who is in the cluster, or who leads it. Nothing
     /// changes but the audit trail (SEC-5).

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use super::{
-    AuditTrail, CommandId, CookieSecrets, Event, EventId, Geography, HealthTree, History, LatencyTable,
-    LearnedTable, References, Rejection, Reply,
+    ApplyLevel, AuditTrail, CommandId, CookieSecrets, Event, EventId, Geography, HealthTree, History,
+    LatencyTable, LearnedTable, References, Rejection, Reply,
 };
 use crate::geo::CloudRegion;
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
@@ -47,6 +47,8 @@ pub struct Remembered {
 pub struct State {
     /// The cluster's id; empty until it is founded.
     pub cluster: String,
+    /// The behaviour of `apply` that the cluster goes by (CLU-9).
+    pub apply_level: ApplyLevel,
     /// Raised by one for each accepted command (OBJ-8).
     pub counter: Revision,
     /// The number that the next profile or endpoint gets.
@@ -100,6 +102,11 @@ impl State {
     pub const EVENTS_MAX: usize = 10_000;
     /// Most marked commands that are kept for retries; the oldest go first.
     pub const REMEMBERED_MAX: usize = 10_000;
+
+    /// Most regions that are declared, of which a cloud's need not be: ten times as many as a large plan has.
+    pub const REGIONS_MAX: usize = 500;
+    /// Most agents that are listed, lost ones among them: ten times as many as a large plan has.
+    pub const AGENTS_MAX: usize = 2_000;
 
     /// The profile of that name.
     pub fn profile(&self, name: &Caseless) -> Option<&Arc<Profile>> {

@@ -112,6 +112,7 @@ pub(in crate::admin) fn words(action: &Action) -> Option<Words> {
         Action::Found { .. }
         | Action::Audit { .. }
         | Action::AllotMember { .. }
+        | Action::RaiseApplyLevel { .. }
         | Action::EndOverrides { .. }
         | Action::LearnLatencies { .. }
         | Action::ForgetLatencies { .. }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::Notify;
 use waymark_core::model::{EndpointId, LogIndex, MemberId, Timestamp};
-use waymark_core::state::{Action, Command, Context, State, View, apply};
+use waymark_core::state::{Action, ApplyLevel, Command, Context, State, View, apply};
 use waymark_proto::admin::v1::GeoTable;
 
 use super::super::consensus::Consensus;
@@ -119,6 +119,7 @@ fn member(id: u64, role: Role) -> MemberStatus {
         applied: Some(LogIndex(7)),
         trouble: None,
         age: Some(Duration::from_millis(800)),
+        apply_level_max: Some(ApplyLevel::HIGHEST),
     }
 }
 
@@ -171,6 +172,16 @@ impl Consensus for Double {
         self.changed(MemberStatus { name: name.to_owned(), ..member(3, Role::Leader) }).await
     }
 
+    async fn upgrade(&self) -> Result<ApplyLevel, MembershipError> {
+        self.changed(member(1, Role::Leader)).await?;
+        self.commit(Action::RaiseApplyLevel { to: ApplyLevel::HIGHEST });
+        Ok(self.publisher.view().state.apply_level)
+    }
+
+    async fn highest_for_all(&self) -> Result<ApplyLevel, MembershipError> {
+        self.changed(member(1, Role::Leader)).await.map(|_| ApplyLevel::HIGHEST)
+    }
+
     async fn back_up(&self, _source: BackUpSource) -> Result<BackUp, MembershipError> {
         Err(MembershipError::Refused("the double has no disk".into()))
     }
@@ -193,6 +204,7 @@ impl Consensus for Double {
             term: 3,
             last_log: LogIndex(view.applied.0 + 1),
             applied: view.applied,
+            apply_level: view.state.apply_level,
             quorum_age: self.is_founded().then_some(Duration::from_millis(12)),
             members,
         }

@@ -38,6 +38,7 @@ impl Real {
             http_advertise: "http://127.0.0.1:7401".into(),
             timers: TimerProfile::Local,
             compaction: Compaction::default(),
+            apply_level_max: waymark_core::state::ApplyLevel::HIGHEST,
             credentials: None,
         };
         let Started {

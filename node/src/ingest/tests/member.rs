@@ -33,6 +33,7 @@ impl Running {
             http_advertise: "http://127.0.0.1:1".into(),
             timers: TimerProfile::Local,
             compaction: Compaction::default(),
+            apply_level_max: waymark_core::state::ApplyLevel::HIGHEST,
             credentials: None,
         };
         let started = Member::open(config, crate::publication::no_tables()).await.unwrap();

@@ -7,19 +7,25 @@ use std::process::{Child, Command, Stdio};
 
 use openraft::storage::{RaftLogStorage, RaftLogStorageExt};
 
-use super::store::{entry, log_id, owner};
+use super::store::{entry, log_id, owner, with_each_kind};
+use crate::raft::log_kind::LogKind;
 use crate::raft::log_opening;
 use crate::raft::types::Vote;
 
 /// Set in the process that writes.
 const DIR: &str = "WAYMARK_TEST_CRASH_DIR";
+const KIND: &str = "WAYMARK_TEST_CRASH_STORE";
 const ROUNDS: u64 = 12;
+
+with_each_kind! { clu_2_what_a_killed_process_acknowledged_is_there_and_the_store_opens }
 
 /// Not a test by itself: what the process does that is killed.
 #[tokio::test]
 async fn writer() {
     let Ok(dir) = env::var(DIR) else { return };
-    let mut log = log_opening::open(Path::new(&dir), &owner()).unwrap();
+    let is_sled = env::var(KIND).is_ok_and(|name| name == LogKind::Sled.name());
+    let kind = if is_sled { LogKind::Sled } else { LogKind::Redb };
+    let mut log = log_opening::open(Path::new(&dir), kind, &owner()).unwrap();
     let mut next = log.get_log_state().await.unwrap().last_log_id.map_or(0, |id| id.index + 1);
     let mut term = log.read_vote().await.unwrap().map_or(0, |vote| vote.leader_id.term);
     loop {
@@ -45,10 +51,11 @@ fn say(line: &str) {
     out.flush().unwrap();
 }
 
-fn start_writer(dir: &Path) -> Child {
+fn start_writer(dir: &Path, kind: LogKind) -> Child {
     Command::new(env::current_exe().unwrap())
         .args(["--exact", "raft::tests::crash::writer", "--nocapture", "--test-threads=1"])
         .env(DIR, dir)
+        .env(KIND, kind.name())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -75,13 +82,12 @@ impl Said {
     }
 }
 
-#[tokio::test]
-async fn clu_2_what_a_killed_process_acknowledged_is_there_and_the_store_opens() {
+async fn clu_2_what_a_killed_process_acknowledged_is_there_and_the_store_opens(kind: LogKind) {
     let dir = tempfile::tempdir().unwrap();
-    log_opening::create(dir.path(), &owner()).unwrap();
+    log_opening::create(dir.path(), kind, &owner()).unwrap();
     let mut said = Said::default();
     for round in 0..ROUNDS {
-        let mut child = start_writer(dir.path());
+        let mut child = start_writer(dir.path(), kind);
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
         // Killed at another moment each time; what it managed to say before it died counts too.
         let wanted = 5 + round * 17 % 90;
@@ -94,7 +100,7 @@ async fn clu_2_what_a_killed_process_acknowledged_is_there_and_the_store_opens()
         lines.for_each(|line| said.hear(&line));
         child.wait().unwrap();
 
-        let mut log = log_opening::open(dir.path(), &owner()).unwrap();
+        let mut log = log_opening::open(dir.path(), kind, &owner()).unwrap();
         let state = log.get_log_state().await.unwrap();
         assert!(
             state.last_log_id.map(|id| id.index) >= said.entry,

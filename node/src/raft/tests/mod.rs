@@ -2,7 +2,9 @@
 
 mod cluster;
 mod crash;
+mod figures;
 mod leases;
+mod levels;
 mod recovery;
 mod running;
 mod snapshots;

@@ -12,7 +12,7 @@ use tokio_stream::wrappers::TcpListenerStream;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Server;
 use waymark_core::model::{Caseless, MemberId, Region, Revision};
-use waymark_core::state::{Action, Command, CommandId};
+use waymark_core::state::{Action, ApplyLevel, Command, CommandId};
 
 use crate::publication::Reader;
 use crate::raft::{
@@ -57,6 +57,7 @@ impl Running {
             http_advertise: "http://127.0.0.1:7401".into(),
             timers: TimerProfile::Local,
             compaction,
+            apply_level_max: ApplyLevel::HIGHEST,
             credentials: None,
         };
         Self::serve(config, listener).await.unwrap()

@@ -11,8 +11,8 @@ use waymark_core::model::{
     ZoneTimers, parse_target,
 };
 use waymark_core::state::{
-    Action, AuditOutcome, CookieSecret, CookieSecrets, FoundAddresses, LatencyRow, LatencyRowDraft,
-    LearnedRow, Past, PlaceOverride, Replaced, State,
+    Action, ApplyLevel, AuditOutcome, CookieSecret, CookieSecrets, FoundAddresses, LatencyRow,
+    LatencyRowDraft, LearnedRow, Past, PlaceOverride, Replaced, State,
 };
 
 use super::{overrides, sight};
@@ -72,6 +72,7 @@ pub(super) fn actions() -> Vec<(&'static str, Action)> {
         ("update_profile.flatten", flatten_profile()),
         ("update_zone.timers", set_timers()),
         ("rotate_cookies", Action::RotateCookies { fresh: CookieSecret([0xa7; 16]) }),
+        ("raise_apply_level", Action::RaiseApplyLevel { to: ApplyLevel(2) }),
         ("allot_member", Action::AllotMember { number: MemberId(4) }),
         ("update_endpoint.secret", seal_header()),
         ("audit", Action::Audit { outcome: AuditOutcome::Begun }),

@@ -4,8 +4,9 @@ use proptest::prelude::*;
 use prost::Message;
 use waymark_core::health::{Check, Outcome};
 use waymark_core::model::{Edit, EndpointId, EndpointPatch, Header, HeaderValue, Timestamp};
-use waymark_core::state::{Action, AuditEntry, Command, Rejection, Reply, State};
+use waymark_core::state::{Action, ApplyLevel, AuditEntry, Command, Rejection, Reply, State};
 
+use super::golden_files::golden;
 use super::{arbitrary, overrides, places, records, wishes};
 use crate::convert::{
     Malformed, StateBuilder, audit_entry, audit_message, entry_message, entry_parts, snapshot_header,
@@ -106,6 +107,23 @@ fn a_snapshot_of_another_format_is_refused() {
         StateBuilder::new(&header).unwrap_err().to_string(),
         "format_version: 2 is not readable by this version, which reads 1"
     );
+}
+
+/// CLU-9: a header's level is read for ever, one that says none is of the lowest, and one above what is supported is refused.
+#[test]
+fn clu_9_a_snapshot_says_by_which_level_of_apply_it_goes() {
+    let raised = State { apply_level: ApplyLevel(2), ..State::default() };
+    let today = snapshot_header(&raised);
+    let bytes = golden("snapshot.header.apply-level.hex", &today.encode_to_vec());
+    let header = stored::SnapshotHeader::decode(bytes.as_slice()).expect("the old bytes are readable");
+    assert_eq!(header, today, "the old bytes read as something else");
+    let read =
+        |header| StateBuilder::new(&header).and_then(StateBuilder::finish).map(|state| state.apply_level);
+    assert_eq!(read(header.clone()), Ok(ApplyLevel(2)));
+    assert_eq!(read(stored::SnapshotHeader { apply_level: 0, ..header.clone() }), Ok(ApplyLevel::LOWEST));
+    let above = stored::SnapshotHeader { apply_level: ApplyLevel::HIGHEST.0 + 1, ..header };
+    let refused = read(above).unwrap_err().to_string();
+    assert!(refused.starts_with("apply_level: 3 is above what this version supports"), "{refused}");
 }
 
 #[test]

@@ -10,8 +10,8 @@ use waymark_core::model::{
     Violation, ZonePatch,
 };
 use waymark_core::state::{
-    Action, AuditNote, AuditOutcome, Command, CommandId, CookieSecret, FoundAddresses, LatencyRowDraft,
-    Rejection, Reply, ReportedOutcome,
+    Action, ApplyLevel, AuditNote, AuditOutcome, Command, CommandId, CookieSecret, FoundAddresses,
+    LatencyRowDraft, Rejection, Reply, ReportedOutcome,
 };
 
 use super::arbitrary::{
@@ -279,6 +279,7 @@ fn members_action() -> impl Strategy<Value = Action> {
         any::<[u8; 16]>().prop_map(|fresh| Action::RotateCookies { fresh: CookieSecret(fresh) }),
         any::<u64>().prop_map(|before| Action::ForgetHistory { before: Timestamp(before) }),
         any::<u64>().prop_map(|number| Action::AllotMember { number: MemberId(number) }),
+        any::<u32>().prop_map(|to| Action::RaiseApplyLevel { to: ApplyLevel(to) }),
         select(AuditOutcome::ALL.as_slice()).prop_map(|outcome| Action::Audit { outcome }),
     ]
 }

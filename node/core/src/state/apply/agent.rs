@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::lookup;
 use super::step::Step;
-use crate::model::{Agent, AgentRun, Caseless, EndpointId, MemberId, Revision, Violations, validate_agent};
-use crate::state::{Change, Rejection};
+use crate::model::{
+    Agent, AgentRun, Caseless, EndpointId, MemberId, Revision, Violation, Violations, validate_agent,
+};
+use crate::state::{ApplyLevel, Change, Rejection, State};
 
 /// What [`crate::state::Action::OpenSession`] says.
 pub(super) struct Hello<'a> {
@@ -27,6 +29,14 @@ pub(super) fn open_session(step: &mut Step<'_>, hello: Hello<'_>) -> Result<(), 
     }
     let region = lookup::region(&step.state, hello.region)?;
     let before = step.state.agents.get(&Caseless::new(hello.agent)).cloned();
+    let is_limited = step.state.apply_level >= ApplyLevel::LIMITED_NUMBERS;
+    if before.is_none() && is_limited && step.state.agents.len() >= State::AGENTS_MAX {
+        let rule = format!(
+            "there are {} agents already, lost ones among them, and there may be no more: forget some that are lost",
+            State::AGENTS_MAX
+        );
+        return Err(Rejection::Invalid(vec![Violation::new("agent", rule)]));
+    }
     let name = before.as_ref().map_or_else(|| Caseless::new(hello.agent), |before| before.name.clone());
     let agent = Agent {
         name: name.clone(),

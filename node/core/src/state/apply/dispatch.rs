@@ -7,7 +7,9 @@ use super::{
     remember, service, zone,
 };
 use crate::model::{MemberId, Timestamp};
-use crate::state::{Action, Applied, AuditTrail, Command, Context, CookieSecret, Rejection, State};
+use crate::state::{
+    Action, Applied, ApplyLevel, AuditTrail, Command, Context, CookieSecret, Rejection, State,
+};
 
 /// Carries `command` out on `state`: a pure function, so that every member comes to the same state.
 ///
@@ -27,10 +29,7 @@ pub fn apply(state: &State, context: Context, command: &Command) -> Applied {
 
 fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
     match action {
-        Action::Found { cluster, cookies } => {
-            found(step, cluster, *cookies);
-            Ok(())
-        }
+        Action::Found { cluster, cookies } => found(step, cluster, *cookies),
         Action::CreateZone { name, fields } => zone::create(step, name, fields),
         Action::UpdateZone { name, fields, if_revision } => zone::update(step, name, fields, *if_revision),
         Action::DeleteZone { name, if_revision } => zone::delete(step, name, *if_revision),
@@ -93,6 +92,7 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
         Action::RotateCookies { fresh } => rotate_cookies(step, *fresh),
         Action::FlattenTargets { found } => flatten::take_in(step, found),
         Action::AllotMember { number } => allot_member(step, *number),
+        Action::RaiseApplyLevel { to } => raise_apply_level(step, *to),
         Action::Audit { .. } => Ok(()),
         Action::ForgetAgent { name } => agent::forget(step, name),
     }
@@ -113,6 +113,14 @@ fn allot_member(step: &mut Step<'_>, number: MemberId) -> Result<(), Rejection> 
     Ok(())
 }
 
+fn raise_apply_level(step: &mut Step<'_>, to: ApplyLevel) -> Result<(), Rejection> {
+    if to > step.state.apply_level {
+        step.state.apply_level = to;
+        step.mark_changed();
+    }
+    Ok(())
+}
+
 fn rotate_cookies(step: &mut Step<'_>, fresh: CookieSecret) -> Result<(), Rejection> {
     if step.state.cookies.rotate(fresh, step.context.at) {
         step.mark_changed();
@@ -121,7 +129,7 @@ fn rotate_cookies(step: &mut Step<'_>, fresh: CookieSecret) -> Result<(), Reject
 }
 
 /// The first identity stays: what comes later changes nothing.
-fn found(step: &mut Step<'_>, cluster: &str, cookies: Option<CookieSecret>) {
+fn found(step: &mut Step<'_>, cluster: &str, cookies: Option<CookieSecret>) -> Result<(), Rejection> {
     if step.state.cluster.is_empty() && !cluster.is_empty() {
         step.state.cluster = cluster.to_owned();
         if let Some(fresh) = cookies {
@@ -131,4 +139,5 @@ fn found(step: &mut Step<'_>, cluster: &str, cookies: Option<CookieSecret>) {
         step.state.history.begin_at(step.context.at);
         step.mark_changed();
     }
+    Ok(())
 }

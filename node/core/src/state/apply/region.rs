@@ -6,8 +6,8 @@ use super::lookup::{check_revision, name_some};
 use super::step::Step;
 use super::{learned, lookup};
 use crate::geo::CloudRegion;
-use crate::model::{Caseless, Region, Revision, Violations, validate_region};
-use crate::state::{Change, Rejection, State};
+use crate::model::{Caseless, Region, Revision, Violation, Violations, validate_region};
+use crate::state::{ApplyLevel, Change, Rejection, State};
 
 pub(super) fn set(step: &mut Step<'_>, wish: &Region) -> Result<(), Rejection> {
     let mut violations = Violations::new();
@@ -19,6 +19,11 @@ pub(super) fn set(step: &mut Step<'_>, wish: &Region) -> Result<(), Rejection> {
     let place = |region: &Region| (region.latitude_e6, region.longitude_e6);
     if before.is_some_and(|before| place(before) == place(wish)) {
         return Ok(());
+    }
+    let is_limited = step.state.apply_level >= ApplyLevel::LIMITED_NUMBERS;
+    if before.is_none() && is_limited && step.state.regions.len() >= State::REGIONS_MAX {
+        let rule = format!("there are {} regions already, and there may be no more", State::REGIONS_MAX);
+        return Err(Rejection::Invalid(vec![Violation::new("name", rule)]));
     }
     // There is no rename: a region keeps the letters that it was first given, by us if it is a cloud's.
     let name = step.state.region(&wish.name).map_or_else(|| wish.name.clone(), |known| known.name);

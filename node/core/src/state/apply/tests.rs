@@ -6,6 +6,7 @@ mod geography;
 mod health;
 mod invariants;
 mod latency;
+mod levels;
 mod nesting;
 mod overrides;
 mod random;
