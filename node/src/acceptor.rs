@@ -19,6 +19,7 @@ use waymark_process::identity::Identity;
 use waymark_process::seldom::Seldom;
 use waymark_process::tls::{AcceptError, Connection, Credentials, accept};
 
+pub(crate) use accepted::Who;
 pub use accepted::{Accepted, Peer};
 use shares::{Share, Shares};
 
@@ -38,6 +39,12 @@ const HANDSHAKES_MAX: usize = 256;
 
 /// Most handshakes at once from one address: whoever begins them and stops keeps nobody else out.
 const ADDRESS_HANDSHAKES_MAX: usize = 128;
+
+/// Most connections at once of callers without a certificate, of all and of one address; and how long each may last. They come
+/// to be given one, which takes a moment.
+const NEWCOMERS_MAX: usize = 64;
+const ADDRESS_NEWCOMERS_MAX: usize = 16;
+const NEWCOMER_LIMIT: Duration = Duration::from_secs(10);
 
 /// Connections that are accepted and wait to be served.
 const WAITING_MAX: usize = 16;
@@ -74,9 +81,20 @@ pub fn incoming(
     credentials: Option<Arc<Credentials>>,
     stop: CancellationToken,
 ) -> ReceiverStream<io::Result<Accepted>> {
+    incoming_with(listener, credentials, Box::new(|| false), stop)
+}
+
+/// The same, and while `newcomers` says so also callers without a certificate, as nobody.
+pub fn incoming_with(
+    listener: TcpListener,
+    credentials: Option<Arc<Credentials>>,
+    newcomers: Box<dyn Fn() -> bool + Send + Sync>,
+    stop: CancellationToken,
+) -> ReceiverStream<io::Result<Accepted>> {
     let (served, connections) = mpsc::channel(WAITING_MAX);
     let door = Arc::new(Door {
         credentials,
+        newcomers,
         places: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
         handshakes: Arc::new(Semaphore::new(HANDSHAKES_MAX)),
         callers: Shares::default(),
@@ -90,6 +108,7 @@ pub fn incoming(
 
 struct Door {
     credentials: Option<Arc<Credentials>>,
+    newcomers: Box<dyn Fn() -> bool + Send + Sync>,
     places: Arc<Semaphore>,
     handshakes: Arc<Semaphore>,
     callers: Shares<IpAddr>,
@@ -121,7 +140,7 @@ impl Door {
         };
         let Some(credentials) = self.credentials.clone() else {
             let peer = Peer::unknown(address);
-            return self.serve(Accepted::new(Connection::Plain(stream), peer, place, None)).await;
+            return self.serve(Accepted::new(Connection::Plain(stream), peer, place, Vec::new())).await;
         };
         let share = self.callers.take(address.ip(), ADDRESS_HANDSHAKES_MAX);
         let (Some(share), Ok(turn)) = (share, self.handshakes.clone().try_acquire_owned()) else {
@@ -133,10 +152,13 @@ impl Door {
         let door = self.clone();
         // No more of these than there are turns.
         tokio::spawn(async move {
-            let accepted = accept(&credentials, stream).await;
+            let accepted = accept(&credentials, stream, (door.newcomers)()).await;
             drop((turn, share));
             match accepted {
-                Ok((connection, identity)) => door.welcome(connection, identity, address, place).await,
+                Ok((connection, Some(identity))) => {
+                    door.welcome(connection, identity, address, place).await;
+                }
+                Ok((connection, None)) => door.welcome_nobody(connection, address, place).await,
                 Err(AcceptError::Failed(error)) => tracing::debug!(%address, %error, "a handshake failed"),
                 Err(error) => door.tell(address, &error.to_string()),
             }
@@ -160,7 +182,20 @@ impl Door {
         };
         let is_crowded = share.number > IDENTITY_CONNECTIONS_MAX;
         let peer = Peer::known(identity, address, is_crowded);
-        self.serve(Accepted::new(connection, peer, place, Some(share))).await;
+        self.serve(Accepted::new(connection, peer, place, vec![share])).await;
+    }
+
+    async fn welcome_nobody(&self, connection: Connection, address: SocketAddr, place: OwnedSemaphorePermit) {
+        let all = self.identities.take("nobody".to_owned(), NEWCOMERS_MAX);
+        let here = self.identities.take(format!("nobody at {}", address.ip()), ADDRESS_NEWCOMERS_MAX);
+        let (Some(all), Some(here)) = (all, here) else {
+            let limits = format!("{NEWCOMERS_MAX} in all and {ADDRESS_NEWCOMERS_MAX} of one address");
+            return self.tell(
+                address,
+                &format!("callers without a certificate: {limits} are the most there may be"),
+            );
+        };
+        self.serve(Accepted::new(connection, Peer::nobody(address), place, vec![all, here])).await;
     }
 
     /// Whoever reaches the port can cause such lines.

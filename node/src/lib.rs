@@ -1,4 +1,4 @@
-//! A member: consensus at the bottom, the four doors (ingest, admin, dns, web) above it, put together here. Each door
+//! A member: consensus at the bottom, the five doors (ingest, enrolment, admin, dns, web) above it, put together here. Each door
 //! gets the handles that it needs, and nothing more.
 
 pub mod acceptor;
@@ -7,6 +7,7 @@ pub mod clock;
 pub mod config;
 mod dev;
 pub mod dns;
+pub mod enrolment;
 pub mod flatten;
 pub mod geo;
 pub mod ingest;
@@ -29,6 +30,7 @@ use tonic::transport::Server;
 
 use acceptor::{Accepted, BindError};
 use config::{Config, EncryptedDns, Timers};
+use enrolment::Enrolling;
 use flatten::Flattener;
 use geo::GeoTables;
 use ingest::{Identity, Ingest};
@@ -107,8 +109,11 @@ pub async fn run(config: Config, geo: Arc<GeoTables>, shutdown: CancellationToke
     let measurements = Measurements::of_member_in(config.region.as_deref().map(Into::into));
     let (reader, proposer) = (started.reader.clone(), started.proposer.clone());
     measurements::start(measurements.clone(), reader, proposer, shutdown.clone());
-    let connections = acceptor::incoming(grpc, credentials, shutdown.clone());
-    let beside = (geo.clone(), measurements.clone(), keys);
+    let (reader, known_by) = (started.reader.clone(), credentials.clone());
+    // A port that lets nobody in without a certificate, unless somebody is awaited.
+    let newcomers = Box::new(move || reader.peek().state.enrolment.is_open());
+    let connections = acceptor::incoming_with(grpc, known_by, newcomers, shutdown.clone());
+    let beside = (geo.clone(), measurements.clone(), keys, credentials);
     let served = serve_grpc(connections, &started, beside, timers(&config), &shutdown).await;
     let (reader, proposer) = (started.reader.clone(), started.proposer.clone());
     let web = Web { readiness: readiness.clone(), reader, proposer };
@@ -256,7 +261,12 @@ async fn caught_up(membership: &Membership, proposer: &Proposer, readiness: &Rea
 async fn serve_grpc(
     connections: ReceiverStream<io::Result<Accepted>>,
     started: &Started,
-    (geo, measurements, keys): (Arc<GeoTables>, Measurements, Arc<Keys>),
+    (geo, measurements, keys, credentials): (
+        Arc<GeoTables>,
+        Measurements,
+        Arc<Keys>,
+        Option<Arc<Credentials>>,
+    ),
     timers: TimerProfile,
     shutdown: &CancellationToken,
 ) -> JoinHandle<()> {
@@ -282,18 +292,25 @@ async fn serve_grpc(
     let recent = ingest.recent();
     started.outcomes.tell_from(Box::new(move |endpoints| recent.last(endpoints)));
     started.tables.tell_from(Box::new(move || geo.all_named()));
+    let enrolling = Enrolling::new(enrolment::Door {
+        reader: started.reader.clone(),
+        proposer: started.proposer.clone(),
+        keys: keys.clone(),
+        credentials: credentials.clone(),
+    });
     let admin = admin::services(
         started.reader.clone(),
         started.proposer.clone(),
         membership,
         started.outcomes.clone(),
         started.tables.clone(),
-        keys,
+        (keys, credentials),
         shutdown.clone(),
     );
     let routes = admin
         .await
         .add_service(ingest.service())
+        .add_service(enrolling.service())
         .add_service(started.raft_service.clone())
         .add_service(started.peer_service.clone());
     let server = Server::builder()

@@ -16,7 +16,7 @@ use waymark_process::identity::Role;
 use waymark_process::seldom::Seldom;
 use waymark_proto::Method;
 
-use crate::acceptor::{IDENTITY_CONNECTIONS_MAX, Peer};
+use crate::acceptor::{IDENTITY_CONNECTIONS_MAX, Peer, Who};
 
 /// gRPC's own health service: whoever has an identity may ask.
 const HEALTH: &str = "/grpc.health.v1.Health/";
@@ -27,6 +27,8 @@ const REFLECTION: [&str; 2] =
 /// Whom a method is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum For {
+    /// Whoever has no certificate, and nobody else.
+    Newcomers,
     /// Members among themselves.
     Members,
     /// Agents; in whose name is looked at when they say it.
@@ -42,6 +44,7 @@ enum For {
 impl For {
     fn has(self, role: &Role) -> bool {
         match self {
+            Self::Newcomers => false,
             Self::Members => matches!(role, Role::Member { .. }),
             Self::Agents => matches!(role, Role::Agent { .. }),
             Self::Operators => matches!(role, Role::Operator { .. }),
@@ -52,6 +55,7 @@ impl For {
 
     fn noun(self) -> &'static str {
         match self {
+            Self::Newcomers => "those who have no certificate yet",
             Self::Members => "members",
             Self::Agents => "agents",
             Self::Operators => "operators",
@@ -80,7 +84,8 @@ fn whom(method: Method) -> For {
         | M::PeersAwaitApplied
         | M::PeersListLastOutcomes
         | M::PeersListHeldTables => For::Members,
-        M::MeshSession => For::Agents,
+        M::EnrolmentEnrol => For::Newcomers,
+        M::MeshSession | M::EnrolmentRenew => For::Agents,
         M::ZonesGetZone
         | M::ZonesListZones
         | M::RecordsGetRecordSet
@@ -99,6 +104,8 @@ fn whom(method: Method) -> For {
         | M::GeoListGeoOverrides
         | M::AgentsGetAgent
         | M::AgentsListAgents
+        | M::AgentsListJoinTokens
+        | M::AuthorityGetAuthority
         | M::StatusesListStatuses
         | M::StatusesWatchStatuses
         | M::EventsListEvents
@@ -130,6 +137,10 @@ fn whom(method: Method) -> For {
         | M::GeoSetGeoOverride
         | M::GeoDeleteGeoOverride
         | M::AgentsDeleteAgent
+        | M::AgentsCreateJoinToken
+        | M::AgentsDeleteJoinToken
+        | M::AuthorityInstallAuthority
+        | M::AuthorityUninstallAuthority
         | M::ClusterInitCluster
         | M::ClusterAddMember
         | M::ClusterRemoveMember
@@ -158,9 +169,12 @@ fn judge(peer: Option<&Peer>, path: &str) -> Result<(), Status> {
     let Some(peer) = peer else {
         return Err(Status::unauthenticated("the connection does not say who calls"));
     };
-    // In plain text on loopback, with --dev, whoever reaches the port is whoever they like.
-    let Some(identity) = peer.identity() else { return Ok(()) };
-    let role = &identity.role;
+    let role = match peer.who() {
+        // In plain text on loopback, with --dev, whoever reaches the port is whoever they like.
+        Who::Anybody => return Ok(()),
+        Who::Nobody => return judge_nobody(path),
+        Who::Known(identity) => &identity.role,
+    };
     if peer.is_crowded() {
         return Err(Status::resource_exhausted(format!(
             "{role} has {IDENTITY_CONNECTIONS_MAX} connections to this member, the most that one identity may have: use \
@@ -177,10 +191,21 @@ fn judge(peer: Option<&Peer>, path: &str) -> Result<(), Status> {
     }
 }
 
+/// May whoever shows no certificate call `path`?
+fn judge_nobody(path: &str) -> Result<(), Status> {
+    match whom_at(path) {
+        Some(For::Newcomers) => Ok(()),
+        _ => Err(Status::unauthenticated(
+            "whoever shows no certificate may do nothing but redeem a join token",
+        )),
+    }
+}
+
 /// May `peer` speak for `agent` in `region`? The error is for people.
 pub(crate) fn admit_agent(peer: Option<&Peer>, agent: &str, region: &str) -> Result<(), String> {
-    match peer.and_then(Peer::identity) {
-        Some(identity) if !identity.role.is_agent(region, agent) => {
+    match peer.map(Peer::who) {
+        Some(Who::Nobody) => Err("whoever shows no certificate speaks for no agent".to_owned()),
+        Some(Who::Known(identity)) if !identity.role.is_agent(region, agent) => {
             Err(format!("{} may not speak for agent '{agent}' in region '{region}'", identity.role))
         }
         // In plain text an agent is who it says it is.

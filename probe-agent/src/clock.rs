@@ -1,4 +1,4 @@
-//! The only place that reads the wall clock: once, at the start.
+//! The only place that reads the wall clock: once, at the start, for probes; and as it is now, for certificates.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,10 +13,8 @@ pub(crate) struct Clock {
 
 impl Clock {
     /// Starts at the wall clock's time.
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that may")]
     pub(crate) fn start() -> Self {
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { wall_ms: u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX), start: Instant::now() }
+        Self { wall_ms: u64::try_from(since_epoch().as_millis()).unwrap_or(u64::MAX), start: Instant::now() }
     }
 
     /// Now, in milliseconds.
@@ -28,6 +26,12 @@ impl Clock {
     pub(crate) fn instant_of(&self, ms: u64) -> Instant {
         self.start + Duration::from_millis(ms.saturating_sub(self.wall_ms))
     }
+}
+
+/// The time since 1970 by the wall clock, which may be set at any moment.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that may")]
+pub(crate) fn since_epoch() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 #[cfg(test)]

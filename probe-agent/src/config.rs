@@ -16,6 +16,7 @@ use waymark_process::tls::CredentialFiles;
 
 use crate::canary::{CANARIES_MAX, Canary};
 use crate::survey::Allowance;
+use crate::uplink;
 
 pub use sample::SAMPLE;
 
@@ -30,6 +31,8 @@ pub struct Config {
     pub members: Vec<Uri>,
     /// Who it is to members; none where it speaks plain text to members on its own machine (SEC-1).
     pub credentials: Option<CredentialFiles>,
+    /// What it joins by while it has no certificate; given, it also renews the one it has (SEC-1).
+    pub join_token_file: Option<PathBuf>,
     /// May loopback addresses be probed (PRB-13)?
     pub allow_loopback: bool,
     /// Networks that may be probed although the guard's own list refuses them.
@@ -74,6 +77,9 @@ pub struct Flags {
     /// The certificates of the authorities that are trusted, and what they have revoked, in PEM
     #[arg(long, value_name = "FILE", env = "WAYMARK_AGENT_TLS_AUTHORITY")]
     pub tls_authority: Option<PathBuf>,
+    /// The join token by which this agent comes to a certificate while it has none; it then keeps it up by itself
+    #[arg(long, value_name = "FILE", env = "WAYMARK_AGENT_JOIN_TOKEN_FILE")]
+    pub join_token_file: Option<PathBuf>,
     /// Probe loopback addresses too
     #[arg(
         long, value_name = "BOOL", env = "WAYMARK_AGENT_ALLOW_LOOPBACK",
@@ -114,12 +120,20 @@ impl Config {
         given.finish(config)
     }
 
+    /// The members that are called over TLS, in the order in which this agent tries them: those that can give it a certificate.
+    pub fn encrypted_members(&self) -> Vec<Uri> {
+        let members = self.members.iter().filter(|member| member.scheme_str() == Some("https"));
+        uplink::in_turn(members.cloned().collect(), &self.name)
+    }
+
     fn read(given: &mut Reader, flags: &Flags) -> Self {
         let credentials =
             settings::credentials(given, [&flags.tls_certificate, &flags.tls_key, &flags.tls_authority]);
         let lone = if credentials.is_some() { LONE_MEMBER } else { LONE_PLAIN_MEMBER };
         let members =
             given.list("members", &flags.members, member).unwrap_or_else(|| vec![Uri::from_static(lone)]);
+        let in_file = given.value("join_token_file", None, settings::text).map(PathBuf::from);
+        let token = flags.join_token_file.clone().or(in_file).filter(|path| !path.as_os_str().is_empty());
         let region = given.value("region", flags.region.as_deref(), settings::place_name);
         let config = Self {
             name: given
@@ -128,6 +142,7 @@ impl Config {
             region: region.unwrap_or_default(),
             members,
             credentials,
+            join_token_file: token,
             allow_loopback: given.switch("allow_loopback", flags.allow_loopback.as_deref()).unwrap_or(false),
             guard_allow: given.list("guard.allow", &flags.guard_allow, settings::network).unwrap_or_default(),
             guard_deny: given.list("guard.deny", &flags.guard_deny, settings::network).unwrap_or_default(),
@@ -145,21 +160,34 @@ impl Config {
                 .value("log_format", flags.log_format.as_deref(), settings::word)
                 .unwrap_or_default(),
         };
+        config.check(given);
+        config
+    }
+
+    /// What is wrong between settings.
+    fn check(&self, given: &mut Reader) {
         if !given.is_given("region") {
             let advice = "name the region that this agent probes from, as in --region eu-central";
             given.refuse("region", format!("is missing; {advice}"));
         }
-        if config.canaries.len() > CANARIES_MAX {
-            let count = config.canaries.len();
+        if self.canaries.len() > CANARIES_MAX {
+            let count = self.canaries.len();
             given.refuse("canary", format!("names {count} targets; at most {CANARIES_MAX} are allowed"));
         }
-        if config.members.is_empty() {
+        if self.members.is_empty() {
             given.refuse("members", "[] names nobody; name at least one, as in https://127.0.0.1:7400");
         }
+        if self.join_token_file.is_some() && self.credentials.is_none() {
+            let advice = "the first two name where it puts what it is given, the third whom it believes";
+            given.refuse(
+                "join_token_file",
+                format!("needs tls_certificate, tls_key and tls_authority: {advice}"),
+            );
+        } else if self.join_token_file.is_some() && self.encrypted_members().is_empty() {
+            given.refuse("join_token_file", "needs a member at https://; in plain text nobody joins");
+        }
         let is_encrypted = |member: &&Uri| member.scheme_str() == Some("https");
-        if let Some(member) =
-            config.members.iter().find(is_encrypted).filter(|_| config.credentials.is_none())
-        {
+        if let Some(member) = self.members.iter().find(is_encrypted).filter(|_| self.credentials.is_none()) {
             let advice = "'waymark pki issue DIR agent NAME --region REGION' makes them";
             let reason = format!(
                 "'{}' asks for TLS, which needs tls_certificate, tls_key and tls_authority: {advice}",
@@ -167,7 +195,6 @@ impl Config {
             );
             given.refuse("members", reason);
         }
-        config
     }
 }
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `schedule`, `assignment`, `expectation`, `guard`, `canary`, `sight` and `backlog` are pure; `probe` and `resolve` hold the sockets
-//! towards endpoints, `uplink` the stream to a member, and `agent` puts them together.
+//! towards endpoints, `uplink` the stream to a member, `identity` the certificate that members know the agent by, and `agent` puts them together.
 
 pub mod agent;
 pub mod assignment;
@@ -17,6 +17,7 @@ pub mod config;
 pub mod descriptors;
 pub mod expectation;
 pub mod guard;
+pub mod identity;
 mod lookout;
 pub mod probe;
 pub mod resolve;

@@ -10,11 +10,13 @@ use waymark_agent::agent::{self, Probe, Settings};
 use waymark_agent::config::{Config, Flags, SAMPLE};
 use waymark_agent::descriptors;
 use waymark_agent::guard::Guard;
+use waymark_agent::identity::{self, Joining};
 use waymark_agent::probe::{self, Tools};
 use waymark_agent::resolve::Resolver;
 use waymark_agent::survey::Allowance;
 use waymark_agent::uplink::{self, Identity};
 use waymark_process::logging::{self, Log};
+use waymark_process::pki::Kept;
 use waymark_process::tls::Credentials;
 use waymark_process::{chance, shutdown};
 
@@ -79,13 +81,29 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
         return say(SAMPLE);
     }
     let config = Config::load(&cli.flags)?;
-    let credentials = credentials(&config)?;
+    if let (Some(files), false) = (&config.credentials, config.join_token_file.is_none() || cli.check) {
+        Kept::new(&files.certificate, &files.key).mend()?;
+    }
+    let joining = Joining::of(&config)?;
+    let credentials = if joining.is_some() { None } else { credentials(&config)? };
     if cli.check {
         return say("the settings are in order\n");
     }
     let log = logging::start(&config.log_level, config.log_format).map_err(anyhow::Error::msg)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no runtime")?;
-    runtime.block_on(run(cli, config, credentials, log))
+    let known = match joining {
+        Some(joining) => Known::Not(Box::new(joining)),
+        None => Known::By(credentials),
+    };
+    runtime.block_on(run(cli, config, known, log))
+}
+
+/// Is this agent known to members?
+enum Known {
+    /// In plain text by its own word, else by its certificate.
+    By(Option<Arc<Credentials>>),
+    /// It has to join first.
+    Not(Box<Joining>),
 }
 
 /// Who this agent is to members, if it is told.
@@ -98,12 +116,7 @@ fn credentials(config: &Config) -> anyhow::Result<Option<Arc<Credentials>>> {
     Ok(Some(credentials))
 }
 
-async fn run(
-    cli: &Cli,
-    config: Config,
-    credentials: Option<Arc<Credentials>>,
-    log: Log,
-) -> anyhow::Result<()> {
+async fn run(cli: &Cli, config: Config, known: Known, log: Log) -> anyhow::Result<()> {
     let stop = shutdown::on_signals().context("signals cannot be waited for")?;
     if cli.exit_when_stdin_closes {
         shutdown::on_closed_input(stop.clone()).context("standard input cannot be watched")?;
@@ -111,8 +124,19 @@ async fn run(
     let flags = cli.flags.clone();
     log.reread_on_hangup(move || Config::load(&flags).map(|config| config.log_level))
         .context("signals cannot be waited for")?;
+    let credentials = match known {
+        Known::By(credentials) => credentials,
+        Known::Not(joining) => match stop.run_until_cancelled(joining.run()).await {
+            Some(joined) => joined.map_err(anyhow::Error::new).and_then(|()| credentials(&config))?,
+            None => return Ok(()),
+        },
+    };
     if let Some(credentials) = &credentials {
         credentials.follow().context("signals cannot be waited for")?;
+    }
+    if let (Some(own), Some(_), Some(files)) = (&credentials, &config.join_token_file, &config.credentials) {
+        let kept = Kept::new(&files.certificate, &files.key);
+        tokio::spawn(identity::keep_up(own.clone(), kept, config.encrypted_members()));
     }
     let probes_max = descriptors::make_room();
     let resolver = Resolver::new(config.resolver);

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use waymark_process::tls::CredentialFiles;
+
 use crate::pki;
 use crate::process::Process;
 
@@ -15,6 +17,7 @@ pub struct Agent {
     members: String,
     flags: Vec<String>,
     directory: PathBuf,
+    identity: Option<CredentialFiles>,
     process: Option<Process>,
 }
 
@@ -34,7 +37,24 @@ impl Agent {
     ) -> Self {
         let (members, directory) = (urls.join(","), directory.to_owned());
         let (name, region) = (name.to_owned(), region.to_owned());
-        let mut agent = Self { name, region, members, flags, directory, process: None };
+        let mut agent = Self { name, region, members, flags, directory, identity: None, process: None };
+        agent.restart();
+        agent
+    }
+
+    /// The same with files for its identity that nobody has made, as it joins by a token.
+    pub fn start_as(
+        identity: CredentialFiles,
+        name: &str,
+        region: &str,
+        urls: &[String],
+        directory: &Path,
+        flags: Vec<String>,
+    ) -> Self {
+        let (members, directory) = (urls.join(","), directory.to_owned());
+        let (name, region) = (name.to_owned(), region.to_owned());
+        let identity = Some(identity);
+        let mut agent = Self { name, region, members, flags, directory, identity, process: None };
         agent.restart();
         agent
     }
@@ -43,7 +63,8 @@ impl Agent {
     pub fn restart(&mut self) {
         let pairs = [("--name", &self.name), ("--region", &self.region), ("--members", &self.members)];
         let given = pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value.clone()]);
-        let identity = pki::identity(&self.directory, "agent", Some(&self.region), &self.name);
+        let issued = || pki::identity(&self.directory, "agent", Some(&self.region), &self.name);
+        let identity = self.identity.clone().unwrap_or_else(issued);
         let usual = pki::arguments(&identity, "tls-").into_iter().chain(["--allow-loopback".to_owned()]);
         let arguments: Vec<String> = given.chain(usual).chain(self.flags.clone()).collect();
         let log = self.directory.join(format!("{}.log", self.name));

@@ -4,6 +4,7 @@ mod blind;
 mod cookies;
 mod crash;
 mod encrypted;
+mod enrolment;
 mod failover;
 mod flatten;
 mod latency;

@@ -17,12 +17,12 @@ const PLAIN: &str = "cAnArY-7f3e-plain";
 /// Logs of members and agents tell all that there is to be told.
 const LOUD: [&str; 2] = ["--log-level", "trace,h2=trace,hyper=trace,tower=trace"];
 
-fn loud() -> Vec<String> {
+pub(crate) fn loud() -> Vec<String> {
     LOUD.map(str::to_owned).to_vec()
 }
 
 /// A cluster whose members have `flags` and the key file `key`, of which nothing is in the cluster's own directory.
-fn cluster(size: usize, key: &Path, flags: Vec<String>) -> Cluster {
+pub(crate) fn cluster(size: usize, key: &Path, flags: Vec<String>) -> Cluster {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let member = |number| {
         let mut member = Member::new(&format!("m{number}"), directory.path());
@@ -34,21 +34,25 @@ fn cluster(size: usize, key: &Path, flags: Vec<String>) -> Cluster {
 }
 
 /// Returns the key's number.
-fn make_key(path: &Path) -> String {
+pub(crate) fn make_key(path: &Path) -> String {
     let made = Cli::plain("http://127.0.0.1:1").json(&format!("pki secret-key {}", path.display()));
     made["key"].as_str().expect("a number").to_owned()
 }
 
-fn files(directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).expect("a directory");
     let paths = entries.map(|entry| entry.expect("an entry").path());
     paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
 fn has(path: &Path, text: &str) -> bool {
+    has_bytes(path, text.as_bytes())
+}
+
+pub(crate) fn has_bytes(path: &Path, wanted: &[u8]) -> bool {
     // What is gone by now was a file on its way.
     let bytes = std::fs::read(path).unwrap_or_default();
-    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
 fn expect_request(endpoint: &FakeEndpoint, words: &[String]) {

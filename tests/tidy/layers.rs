@@ -39,12 +39,27 @@ fn packages_look_one_way() {
 }
 
 /// In `node/src`: a folder and the file of its name, and what they may not name.
-const NODE_FORBIDS: [(&str, &[&str]); 9] = [
-    ("raft", &["crate::ingest", "crate::admin", "crate::dns", "crate::web", "crate::flatten"]),
-    ("ingest", &["crate::admin", "crate::dns", "crate::web", "openraft", "sled::"]),
-    ("admin", &["crate::ingest", "crate::dns", "crate::web", "openraft", "sled::"]),
-    ("dns", &["crate::ingest", "crate::admin", "crate::web", "crate::raft", "openraft", "sled::"]),
-    ("web", &["crate::ingest", "crate::admin", "crate::dns", "openraft", "sled::"]),
+const NODE_FORBIDS: [(&str, &[&str]); 10] = [
+    ("enrolment", &["crate::ingest", "crate::admin", "crate::dns", "crate::web", "openraft", "sled::"]),
+    (
+        "raft",
+        &["crate::ingest", "crate::enrolment", "crate::admin", "crate::dns", "crate::web", "crate::flatten"],
+    ),
+    ("ingest", &["crate::enrolment", "crate::admin", "crate::dns", "crate::web", "openraft", "sled::"]),
+    ("admin", &["crate::ingest", "crate::enrolment", "crate::dns", "crate::web", "openraft", "sled::"]),
+    (
+        "dns",
+        &[
+            "crate::ingest",
+            "crate::enrolment",
+            "crate::admin",
+            "crate::web",
+            "crate::raft",
+            "openraft",
+            "sled::",
+        ],
+    ),
+    ("web", &["crate::ingest", "crate::enrolment", "crate::admin", "crate::dns", "openraft", "sled::"]),
     ("flatten", &["crate::ingest", "crate::admin", "crate::dns", "crate::web", "openraft", "sled::"]),
     ("geo", &["crate::raft", "crate::ingest", "crate::admin", "crate::dns", "crate::web"]),
     ("record_text", &["crate::raft", "crate::ingest", "crate::admin", "crate::dns", "crate::web"]),

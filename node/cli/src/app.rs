@@ -114,7 +114,8 @@ fn perform(matches: &ArgMatches) -> Result<String, Failure> {
     // They need nobody, and make what the flags may name already.
     let is_local = match &cli.noun {
         Noun::Audit(verb) => verb.is_local(),
-        noun => matches!(noun, Noun::Pki(_) | Noun::Version { .. }),
+        Noun::Pki(verb) => verb.is_local(),
+        noun => matches!(noun, Noun::Version { .. }),
     };
     let globals = if is_local { Globals { endpoint: Vec::new(), ..cli.globals } } else { cli.globals };
     let credentials = if is_local { None } else { identity::credentials(&globals)? };
@@ -138,7 +139,7 @@ async fn dispatch(noun: Noun, session: &Session) -> Result<String, Failure> {
         Noun::Geo(verb) => geo::run(verb, session).await,
         Noun::Agent(verb) => agent::run(verb, session).await,
         Noun::Cluster(verb) => cluster::run(verb, session).await,
-        Noun::Pki(verb) => pki::run(verb, session),
+        Noun::Pki(verb) => pki::run(verb, session).await,
         Noun::Status(wanted) => status::run(wanted, session).await,
         Noun::Events(wanted) => events::run(wanted, session).await,
         Noun::Audit(verb) => audit::run(verb, session).await,

@@ -103,7 +103,7 @@ pub(crate) enum Noun {
     /// The members of the cluster.
     #[command(subcommand)]
     Cluster(cluster::Verb),
-    /// The authority of the cluster's certificates: works on files alone.
+    /// The authority of the cluster's certificates: works on files, but for what is installed in a cluster.
     #[command(subcommand)]
     Pki(pki::Verb),
     /// How the endpoints are: one line each, with the regions' verdicts.

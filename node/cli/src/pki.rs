@@ -1,5 +1,7 @@
 //! `waymark pki`: the authority whose certificates say who members, agents and people are. It works on files alone, without a
-//! cluster (SEC-1).
+//! cluster, but for the authority that is installed in one (SEC-1).
+
+mod installed;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,6 +17,7 @@ use waymark_process::secrets::Keys;
 use waymark_process::settings::place_name;
 
 use crate::failure::{Exit, Failure};
+use crate::flags::duration::{Millis, with_days};
 use crate::output::time::rfc_3339;
 use crate::output::{Shown, Style, table};
 use crate::session::Session;
@@ -61,7 +64,32 @@ waymark pki revoke pki 6fd45a22b31f0e7719fa12c0a1b2c3d4")]
         /// The certificate's file, or its serial number.
         #[arg(value_name = "FILE|SERIAL")]
         which: String,
+        /// The serial number is that of a certificate which the cluster has issued: 'waymark audit list' has it, the authority's
+        /// directory has not.
+        #[arg(long)]
+        by_cluster: bool,
     },
+    /// Have the cluster issue and renew agents' certificates by an authority, whose key it keeps encrypted.
+    #[command(after_help = "Examples:\n  waymark pki install agents/authority.pem agents/authority.key\n  \
+waymark pki install agents/authority.pem agents/authority.key --for 7d")]
+    Install {
+        /// The file with the authority's certificate, and behind it those that lead to one that members trust.
+        // Not named as the flag that says who asks.
+        #[arg(value_name = "CERTIFICATE")]
+        own_certificate: PathBuf,
+        /// The file with its private key.
+        #[arg(value_name = "KEY-FILE")]
+        own_key: PathBuf,
+        /// How long what it issues lasts, 10s to 365d; agents renew at half of that.
+        #[arg(long = "for", value_name = "LIFETIME", default_value = "30d", value_parser = with_days)]
+        lasts: Millis,
+    },
+    /// Take the authority out of the cluster, and all join tokens with it; what it has issued stays good.
+    #[command(after_help = "Examples:\n  waymark pki uninstall\n  waymark pki uninstall --wait all")]
+    Uninstall,
+    /// Show which authority is installed in the cluster; never its key.
+    #[command(after_help = "Examples:\n  waymark pki installed\n  waymark pki installed -o json")]
+    Installed,
     /// Make the file with the key that secret headers are encrypted with: the same one for all members of a cluster.
     #[command(
         after_help = "Examples:\n  waymark pki secret-key secret.key\n  waymark pki secret-key secret.key -o json"
@@ -80,6 +108,13 @@ waymark pki revoke pki 6fd45a22b31f0e7719fa12c0a1b2c3d4")]
     },
 }
 
+impl Verb {
+    /// Does it work on files alone?
+    pub(crate) fn is_local(&self) -> bool {
+        !matches!(self, Self::Install { .. } | Self::Uninstall | Self::Installed)
+    }
+}
+
 /// What an identity is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Word {
@@ -94,7 +129,7 @@ pub(crate) enum Word {
 }
 
 /// Carries the verb out.
-pub(crate) fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
+pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
     match verb {
         Verb::Init { dir, trust_domain } => {
             let authority = Authority::create(&dir, &trust_domain).map_err(failure)?;
@@ -108,7 +143,12 @@ pub(crate) fn run(verb: Verb, session: &Session) -> Result<String, Failure> {
             let issued = authority.issue(role, lasts, &into.unwrap_or(dir.clone())).map_err(failure)?;
             Ok(session.show(&ShownIssue::new(issued, &dir.join(AUTHORITY))))
         }
-        Verb::Revoke { dir, which } => revoke(&dir, &which, session),
+        Verb::Revoke { dir, which, by_cluster } => revoke(&dir, &which, by_cluster, session),
+        Verb::Install { own_certificate, own_key, lasts: Millis(lasts_ms) } => {
+            installed::install(&own_certificate, &own_key, lasts_ms / 1_000, session).await
+        }
+        Verb::Uninstall => installed::uninstall(session).await,
+        Verb::Installed => installed::show(session).await,
         Verb::SecretKey { file } => {
             let key = Keys::create(&file).map_err(failure)?;
             Ok(session.show(&SecretKey { file: text(&file), key }))
@@ -142,10 +182,11 @@ fn wished(word: Word, name: &str, region: Option<&str>) -> Result<Role, String> 
     Role::new(word.get_name(), region, name)
 }
 
-fn revoke(dir: &Path, which: &str, session: &Session) -> Result<String, Failure> {
+fn revoke(dir: &Path, which: &str, by_cluster: bool, session: &Session) -> Result<String, Failure> {
     let authority = Authority::open(dir).map_err(failure)?;
     let (serial, revoked) = match Path::new(which) {
         file if file.is_file() => authority.revoke_file(file).map_err(failure)?,
+        _ if by_cluster => (which.to_owned(), authority.revoke_unrecorded(which).map_err(failure)?),
         _ => (which.to_owned(), authority.revoke(which).map_err(failure)?),
     };
     Ok(session.show(&Revoked { serial, authority: text(&dir.join(AUTHORITY)), revoked }))

@@ -6,6 +6,7 @@ pub mod descriptors;
 pub mod duration;
 pub mod follow;
 pub mod identity;
+pub mod join_token;
 pub mod logging;
 mod memory;
 pub mod pki;

@@ -25,6 +25,8 @@ const ID_BYTES: usize = 8;
 const NONCE_BYTES: usize = 24;
 /// What a key's number is made with, and what each secret is bound to beside the name of its header.
 const PURPOSE: &str = "waymark secret header";
+/// What the key of an issuing authority is bound to beside its certificate.
+const AUTHORITY_PURPOSE: &str = "waymark issuing authority";
 
 /// The keys of a cluster; none, unless somebody has made a file.
 #[derive(Debug, Default)]
@@ -78,8 +80,13 @@ impl Key {
 }
 
 /// A secret stays with its header: in the place of another one's it does not decrypt.
-fn bound(header: &str) -> Vec<u8> {
+fn to_header(header: &str) -> Vec<u8> {
     [PURPOSE.as_bytes(), &[0], header.to_ascii_lowercase().as_bytes()].concat()
+}
+
+/// The key of an authority stays with its certificate, and is no header's value.
+fn to_authority(certificate: &[u8]) -> Vec<u8> {
+    [AUTHORITY_PURPOSE.as_bytes(), &[0], certificate].concat()
 }
 
 impl Keys {
@@ -134,13 +141,7 @@ impl Keys {
     /// # Errors
     /// There is no key.
     pub fn seal(&self, header: &str, value: &str) -> Result<Vec<u8>, NoKey> {
-        let Key { id, cipher } = self.keys.first().ok_or(NoKey)?;
-        let drawn = [chance::bytes(), chance::bytes()].concat();
-        let mut nonce = [0; NONCE_BYTES];
-        nonce.copy_from_slice(&drawn[..NONCE_BYTES]);
-        let payload = Payload { msg: value.as_bytes(), aad: &bound(header) };
-        let made = cipher.encrypt(&XNonce::from(nonce), payload).expect("a header's value is not too long");
-        Ok([&[FORM][..], id, &nonce, &made].concat())
+        self.seal_to(&to_header(header), value)
     }
 
     /// The value of the header `header` that was encrypted as `sealed`.
@@ -148,12 +149,42 @@ impl Keys {
     /// # Errors
     /// The key is not here, or it is not what was made of a value of that header.
     pub fn unseal(&self, header: &str, sealed: &[u8]) -> Result<String, UnsealError> {
+        self.unseal_from(&to_header(header), sealed)
+    }
+
+    /// The private key of the authority with the certificate `certificate` (DER), encrypted in the same way.
+    ///
+    /// # Errors
+    /// There is no key to do it with.
+    pub fn seal_authority(&self, certificate: &[u8], key: &str) -> Result<Vec<u8>, NoKey> {
+        self.seal_to(&to_authority(certificate), key)
+    }
+
+    /// The private key of the authority with that certificate that was encrypted as `sealed`.
+    ///
+    /// # Errors
+    /// As of [`Self::unseal`].
+    pub fn unseal_authority(&self, certificate: &[u8], sealed: &[u8]) -> Result<String, UnsealError> {
+        self.unseal_from(&to_authority(certificate), sealed)
+    }
+
+    fn seal_to(&self, bound: &[u8], value: &str) -> Result<Vec<u8>, NoKey> {
+        let Key { id, cipher } = self.keys.first().ok_or(NoKey)?;
+        let drawn = [chance::bytes(), chance::bytes()].concat();
+        let mut nonce = [0; NONCE_BYTES];
+        nonce.copy_from_slice(&drawn[..NONCE_BYTES]);
+        let payload = Payload { msg: value.as_bytes(), aad: bound };
+        let made = cipher.encrypt(&XNonce::from(nonce), payload).expect("what is sealed is short");
+        Ok([&[FORM][..], id, &nonce, &made].concat())
+    }
+
+    fn unseal_from(&self, bound: &[u8], sealed: &[u8]) -> Result<String, UnsealError> {
         let sealed = sealed.strip_prefix(&[FORM]).ok_or(UnsealError::Damaged)?;
         let (id, sealed) = sealed.split_at_checked(ID_BYTES).ok_or(UnsealError::Damaged)?;
         let (nonce, made) = sealed.split_first_chunk::<NONCE_BYTES>().ok_or(UnsealError::Damaged)?;
         let key = self.keys.iter().find(|key| key.id == id);
         let key = key.ok_or_else(|| UnsealError::UnknownKey(HEXLOWER.encode(id)))?;
-        let payload = Payload { msg: made, aad: &bound(header) };
+        let payload = Payload { msg: made, aad: bound };
         let value = key.cipher.decrypt(&XNonce::from(*nonce), payload).map_err(|_| UnsealError::Damaged)?;
         String::from_utf8(value).map_err(|_| UnsealError::Damaged)
     }

@@ -8,16 +8,28 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Sleep, sleep};
 use tonic::transport::server::Connected;
 use waymark_process::identity::Identity;
 use waymark_process::tls::Connection;
 
-use super::IdentityShare;
+use super::{IdentityShare, NEWCOMER_LIMIT};
+
+/// Whom a connection stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Who {
+    /// In plain text on loopback, with `--dev`: whoever they like to be.
+    Anybody,
+    /// Over TLS, without a certificate.
+    Nobody,
+    /// Who the certificate says.
+    Known(Arc<Identity>),
+}
 
 /// Who calls: stands among the extensions of every request.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    identity: Option<Arc<Identity>>,
+    who: Who,
     address: SocketAddr,
     is_crowded: bool,
 }
@@ -25,16 +37,29 @@ pub struct Peer {
 impl Peer {
     /// In plain text on loopback nobody proves who they are.
     pub(crate) fn unknown(address: SocketAddr) -> Self {
-        Self { identity: None, address, is_crowded: false }
+        Self { who: Who::Anybody, address, is_crowded: false }
+    }
+
+    /// Over TLS and without a certificate, to come to one.
+    pub(crate) fn nobody(address: SocketAddr) -> Self {
+        Self { who: Who::Nobody, address, is_crowded: false }
     }
 
     pub(crate) fn known(identity: Identity, address: SocketAddr, is_crowded: bool) -> Self {
-        Self { identity: Some(Arc::new(identity)), address, is_crowded }
+        Self { who: Who::Known(Arc::new(identity)), address, is_crowded }
     }
 
-    /// Who it is, unless the connection is in plain text.
+    /// Who it is, if a certificate says so.
     pub fn identity(&self) -> Option<&Identity> {
-        self.identity.as_deref()
+        match &self.who {
+            Who::Known(identity) => Some(identity),
+            Who::Anybody | Who::Nobody => None,
+        }
+    }
+
+    /// The same with what there may be instead.
+    pub(crate) fn who(&self) -> &Who {
+        &self.who
     }
 
     /// Where it calls from.
@@ -54,7 +79,9 @@ pub struct Accepted {
     connection: Connection,
     peer: Peer,
     _place: OwnedSemaphorePermit,
-    _share: Option<IdentityShare>,
+    _shares: Vec<IdentityShare>,
+    /// When whoever is nobody must be done.
+    ends: Option<Pin<Box<Sleep>>>,
 }
 
 impl Accepted {
@@ -62,9 +89,20 @@ impl Accepted {
         connection: Connection,
         peer: Peer,
         place: OwnedSemaphorePermit,
-        share: Option<IdentityShare>,
+        shares: Vec<IdentityShare>,
     ) -> Self {
-        Self { connection, peer, _place: place, _share: share }
+        let ends = matches!(peer.who, Who::Nobody).then(|| Box::pin(sleep(NEWCOMER_LIMIT)));
+        Self { connection, peer, _place: place, _shares: shares, ends }
+    }
+
+    fn ensure_in_time(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        match self.ends.as_mut().map(|ends| ends.as_mut().poll(context)) {
+            Some(Poll::Ready(())) => {
+                let reason = "the time of a caller without a certificate is up";
+                Err(io::Error::new(io::ErrorKind::TimedOut, reason))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -82,6 +120,7 @@ impl AsyncRead for Accepted {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        self.ensure_in_time(context)?;
         Pin::new(&mut self.connection).poll_read(context, buffer)
     }
 }
@@ -92,6 +131,7 @@ impl AsyncWrite for Accepted {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.ensure_in_time(context)?;
         Pin::new(&mut self.connection).poll_write(context, bytes)
     }
 

@@ -8,6 +8,7 @@ use waymark_core::model::{LogIndex, Violation, Violations};
 use waymark_core::state::{Command, CommandId, Context, Rejection, Reply, View, apply};
 use waymark_process::chance;
 use waymark_process::secrets::Keys;
+use waymark_process::tls::Credentials;
 use waymark_proto::admin::v1::{ReadOptions, Warning, WriteOptions, WriteResponse};
 use waymark_proto::convert;
 
@@ -34,6 +35,8 @@ pub(super) struct Handles {
     pub(super) watches: Watches,
     /// What secret headers are encrypted with (SEC-4).
     pub(super) keys: Arc<Keys>,
+    /// Whom this member believes; nothing in plain text.
+    pub(super) credentials: Option<Arc<Credentials>>,
 }
 
 /// What a write says beside its wish.
@@ -82,7 +85,12 @@ impl Handles {
         keys: Arc<Keys>,
         stopping: CancellationToken,
     ) -> Self {
-        Self { reader, consensus, watches: Watches::new(limits, stopping), keys }
+        Self { reader, consensus, watches: Watches::new(limits, stopping), keys, credentials: None }
+    }
+
+    /// The same on a member that is known to others by `credentials`.
+    pub(super) fn known_by(self, credentials: Option<Arc<Credentials>>) -> Self {
+        Self { credentials, ..self }
     }
 
     /// The view to answer a read from: everything that was committed when the call came is in it, unless `stale` is

@@ -9,6 +9,7 @@
 mod agents;
 mod answers;
 mod audit;
+mod authority;
 mod caller;
 mod cluster;
 mod consensus;

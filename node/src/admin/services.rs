@@ -6,15 +6,17 @@ use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 use tonic_health::ServingStatus;
 use waymark_process::secrets::Keys;
+use waymark_process::tls::Credentials;
 use waymark_proto::admin::v1::{
-    agents_server, answers_server, audit_server, cluster_server, endpoints_server, events_server, geo_server,
-    latencies_server, profiles_server, records_server, regions_server, services_server, statuses_server,
-    zones_server,
+    agents_server, answers_server, audit_server, authority_server, cluster_server, endpoints_server,
+    events_server, geo_server, latencies_server, profiles_server, records_server, regions_server,
+    services_server, statuses_server, zones_server,
 };
 
 use super::agents::AgentsService;
 use super::answers::AnswersService;
 use super::audit::AuditService;
+use super::authority::AuthorityService;
 use super::cluster::ClusterService;
 use super::consensus::RaftHandles;
 use super::endpoints::EndpointsService;
@@ -33,7 +35,7 @@ use crate::publication::Reader;
 use crate::raft::{HeldTables, LastOutcomes, Membership, Proposer};
 
 /// The names under which `grpc.health.v1` knows the services; the empty one is the member as a whole.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "",
     zones_server::SERVICE_NAME,
     records_server::SERVICE_NAME,
@@ -48,6 +50,7 @@ const NAMES: [&str; 15] = [
     events_server::SERVICE_NAME,
     answers_server::SERVICE_NAME,
     audit_server::SERVICE_NAME,
+    authority_server::SERVICE_NAME,
     cluster_server::SERVICE_NAME,
 ];
 
@@ -59,11 +62,12 @@ pub async fn services(
     membership: Membership,
     outcomes: LastOutcomes,
     tables: HeldTables,
-    keys: Arc<Keys>,
+    (keys, credentials): (Arc<Keys>, Option<Arc<Credentials>>),
     stopping: CancellationToken,
 ) -> Routes {
     let consensus = Arc::new(RaftHandles { proposer, membership, outcomes, tables });
     let handles = Handles::new(reader, consensus, Watching::default(), keys, stopping.clone());
+    let handles = handles.known_by(credentials);
     with_handles(handles, stopping).await
 }
 
@@ -90,6 +94,7 @@ pub(super) async fn with_handles(handles: Handles, stopping: CancellationToken) 
         .add_service(limited!(statuses_server::StatusesServer<_>, StatusesService))
         .add_service(limited!(events_server::EventsServer<_>, EventsService))
         .add_service(limited!(audit_server::AuditServer<_>, AuditService))
+        .add_service(limited!(authority_server::AuthorityServer<_>, AuthorityService))
         .add_service(limited!(answers_server::AnswersServer<_>, AnswersService))
         .add_service(limited!(cluster_server::ClusterServer<_>, ClusterService));
     // Both versions of reflection are in use among the clients.

@@ -27,7 +27,7 @@ tls_certificate = ""
 tls_key = ""
 tls_authority = ""
 
-# The keys that secret headers are encrypted with: one on each line, of which the first encrypts and all decrypt; the same file
+# The keys that secret headers, and an issuing authority's key, are encrypted with: one on each line, of which the first encrypts and all decrypt; the same file
 # on all members, and nobody else's business. `waymark pki secret-key` makes one. Read at the start. Empty: no secrets are taken.
 secret_key_file = ""
 

@@ -12,7 +12,7 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request};
 use tonic_prost::ProstCodec;
 use waymark_process::pki::{AUTHORITY, Authority, LIFETIME};
-use waymark_process::tls::{Connector, CredentialFiles, Credentials};
+use waymark_process::tls::{Connector, CredentialFiles, Credentials, Trust};
 
 use super::*;
 use crate::acceptor;
@@ -65,8 +65,9 @@ impl Stage {
         let started = Member::open(config, crate::publication::no_tables()).await.unwrap();
         started.membership.init().await.unwrap();
         let stop = CancellationToken::new();
-        let connections = acceptor::incoming(listener, Some(own), stop.clone());
-        let beside = (Arc::new(GeoTables::default()), Measurements::default(), Arc::default());
+        let newcomers = Box::new(|| true);
+        let connections = acceptor::incoming_with(listener, Some(own.clone()), newcomers, stop.clone());
+        let beside = (Arc::new(GeoTables::default()), Measurements::default(), Arc::default(), Some(own));
         crate::serve_grpc(connections, &started, beside, TimerProfile::Local, &stop).await;
         Self { address, authority, dir, stop, _stopper: started.stopper }
     }
@@ -94,7 +95,7 @@ fn may(role: &Role, path: &str) -> bool {
         ["Get", "List", "Watch", "Explain", "Simulate", "LookUp"].iter().any(|verb| name.starts_with(verb));
     match role {
         Role::Member { .. } => path.starts_with("/waymark.peer.v1."),
-        Role::Agent { .. } => path.starts_with("/waymark.agent.v1."),
+        Role::Agent { .. } => path.starts_with("/waymark.agent.v1.") && name != "Enrol",
         Role::Operator { .. } => path.starts_with("/waymark.admin.v1."),
         Role::Viewer { .. } => path.starts_with("/waymark.admin.v1.") && reads && !path.contains(".Audit/"),
     }
@@ -125,6 +126,31 @@ async fn sec_2_every_method_is_for_those_whose_role_allows_it() {
         }
     }
     assert!(cells >= 200, "{cells}");
+    stage.stop.cancel();
+}
+
+/// SEC-1: without a certificate there is one method, and no way around it.
+#[tokio::test(flavor = "multi_thread")]
+async fn sec_1_whoever_has_no_certificate_may_redeem_a_token_and_nothing_else() {
+    let stage = Stage::start().await;
+    let trust = Trust::open("tls_authority", &stage.dir.path().join(AUTHORITY), "waymark.test").unwrap();
+    let endpoint = Endpoint::from_shared(stage.address.clone()).unwrap();
+    let mut let_in = Vec::new();
+    for path in Method::ALL.map(Method::path).into_iter().chain([
+        "/grpc.health.v1.Health/Check",
+        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+        "/",
+        "/waymark.agent.v1.Enrolment/enrol",
+    ]) {
+        let channel = endpoint.connect_with_connector_lazy(Connector::of_nobody(trust.clone()));
+        match call(&channel, path).await.map_err(|status| status.code()) {
+            Err(Code::Unauthenticated) => {}
+            // An empty message has no request for a certificate in it.
+            Err(Code::InvalidArgument) => let_in.push(path),
+            other => panic!("{path}: {other:?}"),
+        }
+    }
+    assert_eq!(let_in, ["/waymark.agent.v1.Enrolment/Enrol"]);
     stage.stop.cancel();
 }
 

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use waymark_core::model::LogIndex;
-use waymark_core::state::{Action, Command, CommandId, Rejection, Reply};
+use waymark_core::state::{Action, Command, CommandId, EnrolmentWish, Rejection, Reply};
 use waymark_proto::storage::v1 as stored;
 
 use super::base::Base;
@@ -248,5 +248,6 @@ fn is_fact(action: &Action) -> bool {
             | Action::EndOverrides { .. }
             | Action::LearnLatencies { .. }
             | Action::ForgetLatencies { .. }
+            | Action::Enrolment(EnrolmentWish::EndTokens { .. })
     )
 }

@@ -1,12 +1,14 @@
 //! What falls due with time and the leader proposes: old history is forgotten (RTE-15), the secret of DNS cookies is
-//! renewed (DNS-11), and what was measured and nobody confirms is forgotten (RTE-7).
+//! renewed (DNS-11), what was measured and nobody confirms is forgotten (RTE-7), and join tokens end (SEC-1).
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{MissedTickBehavior, interval};
 use waymark_core::model::Timestamp;
-use waymark_core::state::{Action, Command, CookieSecret, History, LearnedTable, State};
+use waymark_core::state::{
+    Action, Command, CookieSecret, EnrolmentWish, History, JoinToken, LearnedTable, State, TokenHash,
+};
 use waymark_process::chance;
 
 use super::Proposer;
@@ -56,13 +58,16 @@ fn due(state: &State, now: Timestamp) -> Vec<Action> {
     let unconfirmed = Timestamp(now.0.saturating_sub(LearnedTable::SPAN_MS));
     let latencies =
         state.learned.is_overdue(unconfirmed).then_some(Action::ForgetLatencies { before: unconfirmed });
-    history.into_iter().chain(cookies).chain(latencies).collect()
+    let is_over = |(_, token): &(&TokenHash, &Arc<JoinToken>)| now >= token.ends;
+    let ended: Vec<_> = state.enrolment.tokens.iter().filter(is_over).map(|(hash, _)| *hash).collect();
+    let tokens = (!ended.is_empty()).then_some(Action::Enrolment(EnrolmentWish::EndTokens { ended }));
+    history.into_iter().chain(cookies).chain(latencies).chain(tokens).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use waymark_core::model::{LogIndex, Region, Revision};
-    use waymark_core::state::{Context, CookieSecrets, apply};
+    use waymark_core::state::{Context, CookieSecrets, SealedKey, apply};
 
     use super::*;
 
@@ -73,7 +78,21 @@ mod tests {
         })
     }
 
-    /// DNS-11, RTE-15: what is due is proposed once, and is not due again before its time.
+    /// With an authority, and a token that lasts for a minute.
+    fn tokens(state: &State, at: Timestamp) -> State {
+        let part: Arc<[u8]> = Arc::from([1; 9]);
+        let install =
+            EnrolmentWish::Install { chain: vec![part.clone()], key: SealedKey(part), lifetime_s: 60 };
+        let make = EnrolmentWish::MakeToken {
+            hash: TokenHash::of(b"token"),
+            agent: "a1".into(),
+            region: "aws:eu-west-1".into(),
+            span_ms: 60_000,
+        };
+        carry_out(state, at, vec![Action::Enrolment(install), Action::Enrolment(make)])
+    }
+
+    /// DNS-11, RTE-15, SEC-1: what is due is proposed once, and is not due again before its time.
     #[test]
     fn dns_11_what_is_due_is_proposed_and_then_not_due() {
         let start = Timestamp(1_700_000_000_000);
@@ -100,6 +119,13 @@ mod tests {
         assert!(!forgets_latencies(Timestamp(last_moment)) && forgets_latencies(Timestamp(last_moment + 1)));
         let later = Timestamp(last_moment + 1);
         assert!(carry_out(&known, later, due(&known, later)).learned.rows.is_empty());
+
+        let tokens = tokens(&second, next_day);
+        let ends = |at| due(&tokens, at).iter().any(|action| matches!(action, Action::Enrolment(_)));
+        let last_moment = next_day.0 + 60_000;
+        assert!(!ends(Timestamp(last_moment - 1)) && ends(Timestamp(last_moment)));
+        let later = Timestamp(last_moment);
+        assert!(carry_out(&tokens, later, due(&tokens, later)).enrolment.tokens.is_empty());
 
         let region = Region { name: "eu".into(), latitude_e6: 1, longitude_e6: 2, revision: Revision(0) };
         let changed = carry_out(&second, next_day, vec![Action::SetRegion(region)]);

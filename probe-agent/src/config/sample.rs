@@ -23,6 +23,11 @@ tls_certificate = ""
 tls_key = ""
 tls_authority = ""
 
+# A file with the join token of this agent (`waymark agent token create`). While there is no file at tls_certificate, the agent makes a
+# key, has a member issue the certificate for the token, and puts both into place. An agent with this setting also renews its
+# certificate at half of its life; the token need not be kept. Empty: somebody else sees to certificates.
+join_token_file = ""
+
 # true: probe loopback addresses too, as for a trial on one machine.
 allow_loopback = false
 

@@ -50,6 +50,7 @@ fn ops_2_the_printed_sample_is_the_defaults() {
         "tls_certificate",
         "tls_key",
         "tls_authority",
+        "join_token_file",
         "allow",
         "deny",
     ] {
@@ -101,6 +102,7 @@ fn settings_that_cannot_work_are_refused() {
         ("region = \"eu\"\nmembers = [\"http://m1:7400/x\"]", "members", "a host and a port"),
         ("region = \"eu\"\nmembers = [\"https://m1:7400\"]", "members", "TLS"),
         ("region = \"eu\"\nmembers = [\"http://m1:7400\"]", "members", "loopback only"),
+        ("region = \"eu\"\njoin_token_file = \"t\"", "join_token_file", "needs tls_certificate"),
         ("region = \"eu\"\ntls_key = \"k\"\ntls_authority = \"a\"", "tls_certificate", "is missing"),
     ] {
         let error = refused(file);

@@ -14,7 +14,7 @@ const SUPERSEDED: (Duration, Duration) = (Duration::from_secs(20), Duration::fro
 
 /// Why a stream ended, as far as the next try goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(crate) enum Ending {
     /// The member can't be reached, is gone or can't serve: another one may.
     Failed,
     /// The cluster does not want this agent as it is: a name or a region is wrong.
@@ -25,14 +25,14 @@ pub(super) enum Ending {
 
 /// Counts failures in a row over all members.
 #[derive(Debug)]
-pub(super) struct Backoff {
+pub(crate) struct Backoff {
     members: u32,
     failures: u32,
 }
 
 impl Backoff {
     /// For an agent that knows that many members.
-    pub(super) fn new(members: usize) -> Self {
+    pub(crate) fn new(members: usize) -> Self {
         Self { members: u32::try_from(members).unwrap_or(u32::MAX).max(1), failures: 0 }
     }
 
@@ -44,7 +44,7 @@ impl Backoff {
     /// How long to wait after `ending`. A failure waits with full jitter, a random time from nothing up to a bound, so
     /// that agents who lose one member together do not come to the next one together; the bound doubles once all
     /// members have been tried.
-    pub(super) fn wait(&mut self, ending: Ending, draw: u64) -> Duration {
+    pub(crate) fn wait(&mut self, ending: Ending, draw: u64) -> Duration {
         match ending {
             Ending::Failed => {
                 let round = (self.failures / self.members).min(31);

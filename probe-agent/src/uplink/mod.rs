@@ -22,8 +22,8 @@ use waymark_process::chance;
 use waymark_process::tls::Credentials;
 use waymark_proto::agent::v1::AgentMessage;
 
-use self::backoff::{Backoff, Ending};
-pub(crate) use self::session::Member;
+pub(crate) use self::backoff::{Backoff, Ending};
+pub(crate) use self::session::{Member, error_text};
 use crate::assignment::Update;
 use crate::sight::Sight;
 use crate::survey::Allowance;

@@ -130,7 +130,7 @@ async fn open(
     let connected = member.endpoint.connect_with_connector(member.connector.clone()).await;
     let channel = connected.map_err(|error| match ConnectError::behind(&error) {
         Some(refusal) if refusal.is_refusal() => End { ending: Ending::Refused, reason: refusal.to_string() },
-        _ => End::failed(chain(&error)),
+        _ => End::failed(error_text(&error)),
     })?;
     let opening = timeout(OPENING_TIMEOUT, greet(channel, queue)).await;
     opening.map_err(|_| End::failed(format!("no welcome within {} s", OPENING_TIMEOUT.as_secs())))?
@@ -203,7 +203,7 @@ async fn serve(
 }
 
 /// The error and its causes: tonic's own words are only "transport error".
-fn chain(error: &dyn std::error::Error) -> String {
+pub(crate) fn error_text(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {

@@ -11,6 +11,7 @@ use waymark_core::state::{Action, ApplyLevel, Command, CommandId};
 
 use super::audit::audited;
 use super::cookies::{found_message, founded, rotate_cookies, rotated_cookies};
+use super::enrolment::{enrolment_message, stored_enrolment};
 use super::flattened::{flatten_targets, flattened_targets};
 use super::geography::{override_set, set_override, use_geo, used_geo};
 use super::latency::{update_latency, updated_latency};
@@ -156,6 +157,7 @@ impl From<&Action> for Wish {
             Action::ForgetHistory { before } => Self::ForgetHistory(forget_history(*before)),
             Action::RotateCookies { fresh } => Self::RotateCookies(rotate_cookies(*fresh)),
             Action::FlattenTargets { found } => Self::FlattenTargets(flatten_targets(found)),
+            Action::Enrolment(wish) => Self::Enrolment(enrolment_message(wish)),
             Action::ForgetAgent { name } => Self::ForgetAgent(gone(name, &None)),
         }
     }
@@ -329,6 +331,7 @@ impl TryFrom<Wish> for Action {
             Wish::ForgetHistory(message) => Ok(forgotten_history(message)),
             Wish::FlattenTargets(message) => flattened_targets(message),
             Wish::RotateCookies(message) => rotated_cookies(message),
+            Wish::Enrolment(message) => stored_enrolment(message).map(Self::Enrolment),
             Wish::ForgetAgent(removal) => Ok(Self::ForgetAgent { name: removal.name }),
             Wish::OpenSession(session) => Ok(opened_session(session)),
             Wish::SetSight(message) => Ok(sight_set(message)),

@@ -9,7 +9,7 @@ use crate::storage::v1::command_reply::Kind;
 use crate::storage::v1::rejected::Kind as Rejected;
 
 /// Core's nouns are words that live for ever; on the wire they are text.
-const NOUNS: [&str; 10] = [
+const NOUNS: [&str; 11] = [
     "record set",
     "zone",
     "profile",
@@ -20,6 +20,7 @@ const NOUNS: [&str; 10] = [
     "cluster",
     "geo table",
     "geo override",
+    "join token",
 ];
 
 impl From<&Violation> for stored::Violation {

@@ -12,6 +12,7 @@ use waymark_core::state::{
 use super::audit::{audit_entry, audit_message};
 use super::command::{request_id, request_id_bytes};
 use super::cookies::{cookies_message, stored_cookies};
+use super::enrolment::{enrolment_records, recorded_authority, recorded_token};
 use super::geography::{choice_message, override_message, stored_digest, stored_override};
 use super::health::{health_message, stored_health};
 use super::history::{past_messages, profile_message, stored_past};
@@ -63,6 +64,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         learned,
         geography,
         cookies,
+        enrolment,
         regions,
         agents,
         health,
@@ -103,6 +105,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         .chain(overrides)
         .chain(choice)
         .chain(cookies)
+        .chain(enrolment_records(enrolment))
         .chain(services)
         .chain(agents)
         .chain(profiles)
@@ -206,6 +209,14 @@ impl StateBuilder {
             Kind::Cookies(message) => {
                 self.state.cookies = stored_cookies(message)?;
                 Ok(())
+            }
+            Kind::IssuingAuthority(message) => {
+                let authority = Arc::new(recorded_authority(message)?);
+                fresh("issuing_authority", self.state.enrolment.authority.replace(authority))
+            }
+            Kind::JoinToken(message) => {
+                let (hash, token) = recorded_token(message)?;
+                fresh("join_token.hash", self.state.enrolment.tokens.insert(hash, Arc::new(token)))
             }
             Kind::Region(region) => {
                 let region = Region::try_from(region)?;

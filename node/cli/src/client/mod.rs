@@ -13,6 +13,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 use tonic::transport::Channel;
 use tonic::{Code, Request, Response, Status};
+use waymark_process::identity::Identity;
 use waymark_process::tls::Credentials;
 
 use crate::failure::Failure;
@@ -84,6 +85,11 @@ impl Client {
     pub(crate) fn within(&self, timeout: Duration) -> Self {
         let (members, credentials) = (self.members.clone(), self.credentials.clone());
         Self { members, credentials, timeout, first: self.first.clone() }
+    }
+
+    /// Who asks; nobody in plain text.
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        self.credentials.as_ref().map(|credentials| credentials.identity())
     }
 
     /// The URLs of the members, in order.

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::{ApplyLevel, AuditNote, AuditOutcome, CookieSecret, LatencyRowDraft};
+use super::{ApplyLevel, AuditNote, AuditOutcome, CookieSecret, EnrolmentWish, LatencyRowDraft};
 use crate::geo::GeoDigest;
 use crate::health::Outcome;
 use crate::model::{
@@ -344,6 +344,8 @@ pub enum Action {
         /// How far.
         outcome: AuditOutcome,
     },
+    /// What concerns the issuing authority and join tokens (SEC-1).
+    Enrolment(EnrolmentWish),
     /// An operator wants an agent that is lost out of the list.
     ForgetAgent {
         /// The agent.

@@ -5,6 +5,7 @@ mod audit;
 mod change;
 mod command;
 mod cookies;
+mod enrolment;
 mod event;
 mod geography;
 mod health_tree;
@@ -28,6 +29,7 @@ pub use audit::{AuditEntry, AuditFault, AuditHash, AuditNote, AuditOutcome, Audi
 pub use change::{Applied, Change, Rejection, Reply, Warning};
 pub use command::{Action, Command, CommandId, Context, FoundAddresses, ReportedOutcome};
 pub use cookies::{CookieSecret, CookieSecrets};
+pub use enrolment::{Enrolment, EnrolmentWish, IssuingAuthority, JoinToken, KeyHash, SealedKey, TokenHash};
 pub use event::{Event, EventCause, EventId, EventStatus, OverrideAct, Subject};
 pub use geography::{Geography, PlaceOverride};
 pub use health_tree::HealthTree;

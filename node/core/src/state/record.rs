@@ -5,8 +5,8 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use super::{
-    ApplyLevel, AuditTrail, CommandId, CookieSecrets, Event, EventId, Geography, HealthTree, History,
-    LatencyTable, LearnedTable, References, Rejection, Reply,
+    ApplyLevel, AuditTrail, CommandId, CookieSecrets, Enrolment, Event, EventId, Geography, HealthTree,
+    History, LatencyTable, LearnedTable, References, Rejection, Reply,
 };
 use crate::geo::CloudRegion;
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
@@ -77,6 +77,8 @@ pub struct State {
     pub geography: Geography,
     /// What DNS cookies are made and checked with.
     pub cookies: CookieSecrets,
+    /// How agents come to identities by the cluster itself.
+    pub enrolment: Enrolment,
     /// Regions by name.
     pub regions: OrdMap<Caseless, Arc<Region>>,
     /// Agents by name.

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use super::State;
+use imbl::OrdMap;
+
+use super::{Enrolment, State};
 use crate::model::{Revision, Zone};
 
 /// How far counter and serials jump: beyond all that was changed after the backup and is lost (DNS-2).
 const LEAP: u64 = 65_536;
 
 impl State {
-    /// The same in a new cluster: its serials go on behind those that resolvers and secondaries may have seen.
+    /// The same in a new cluster: its serials go on behind those that resolvers and secondaries may have seen, and no join token
+    /// is good that may have been redeemed since (SEC-1).
     pub fn restored(&self, cluster: String) -> Self {
         let leap = |zone: &Arc<Zone>| {
             let revision = Revision(zone.revision.0 + LEAP);
@@ -17,6 +20,7 @@ impl State {
         };
         Self {
             cluster,
+            enrolment: Enrolment { tokens: OrdMap::new(), ..self.enrolment.clone() },
             counter: Revision(self.counter.0 + LEAP),
             zones: self.zones.iter().map(|(name, zone)| (name.clone(), leap(zone))).collect(),
             ..self.clone()

@@ -34,7 +34,7 @@ pub const LIFETIME: Duration = Duration::from_secs(90 * DAY_S);
 const DAY_S: u64 = 24 * 3_600;
 
 /// Certificates begin so long before they are made: clocks differ.
-const BACKDATED: Duration = Duration::from_secs(300);
+pub(super) const BACKDATED: Duration = Duration::from_secs(300);
 
 /// Why nothing was made. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -113,7 +113,7 @@ impl Authority {
         let key = key()?;
         // Two authorities of one trust domain, as there are in a rotation, are told apart by their names.
         let name = format!("Waymark authority of {trust_domain}, {:08x}", chance::draw() >> 32);
-        let mut params = params(AUTHORITY_LIFETIME, &name);
+        let mut params = params(BACKDATED, AUTHORITY_LIFETIME, &name);
         params.subject_alt_names = vec![uri(&format!("spiffe://{trust_domain}"))?];
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
@@ -154,7 +154,6 @@ impl Authority {
     pub fn issue(&self, role: Role, lifetime: Duration, into: &Path) -> Result<Issued, PkiError> {
         let identity = Identity { trust_domain: self.trust_domain.clone(), role };
         let key = key()?;
-        let mut params = params(lifetime, &identity.role.to_string());
         let expires = UnixTime::now().as_secs() + lifetime.as_secs();
         let (_, own) = X509Certificate::from_der(&self.certificate).map_err(refused)?;
         let last = u64::try_from(own.validity().not_after.timestamp()).unwrap_or_default();
@@ -166,12 +165,7 @@ impl Authority {
                 last.saturating_sub(UnixTime::now().as_secs()) / DAY_S
             )));
         }
-        params.subject_alt_names = vec![uri(&identity.to_string())?];
-        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-        params.extended_key_usages =
-            vec![ExtendedKeyUsagePurpose::ClientAuth, ExtendedKeyUsagePurpose::ServerAuth];
-        params.is_ca = IsCa::ExplicitNoCa;
-        params.use_authority_key_identifier_extension = true;
+        let params = identity_params(&identity, BACKDATED, lifetime)?;
         let signed = params.signed_by(&key, &self.issuer).map_err(refused)?;
         let base = identity.role.to_string().replace('/', "-");
         let (certificate, key_path) = (into.join(format!("{base}.pem")), into.join(format!("{base}.key")));
@@ -238,11 +232,21 @@ impl Authority {
         if !is_issued {
             return Err(PkiError::Refused(format!(
                 "'{serial}' is not the serial number of an identity that this authority has issued: {} has them all, but for \
-                 those of versions before it was kept; name the certificate's file instead",
+                 those of versions before it was kept, for which name the certificate's file, and those that a cluster has \
+                 issued (--by-cluster)",
                 record.display()
             )));
         }
         self.add_revoked(bytes)
+    }
+
+    /// The same for a certificate of which the record cannot know: that of an agent which a cluster has issued in this authority's
+    /// name.
+    ///
+    /// # Errors
+    /// The number is none; a file cannot be read or written.
+    pub fn revoke_unrecorded(&self, serial: &str) -> Result<usize, PkiError> {
+        self.add_revoked(serial_bytes(serial).map_err(PkiError::Refused)?)
     }
 
     fn add_revoked(&self, serial: Vec<u8>) -> Result<usize, PkiError> {
@@ -276,12 +280,12 @@ impl Authority {
     }
 }
 
-fn refused(error: impl ToString) -> PkiError {
+pub(super) fn refused(error: impl ToString) -> PkiError {
     PkiError::Refused(error.to_string())
 }
 
 /// P-256, which whatever speaks TLS can read.
-fn key() -> Result<KeyPair, PkiError> {
+pub(super) fn key() -> Result<KeyPair, PkiError> {
     KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).map_err(refused)
 }
 
@@ -289,11 +293,27 @@ fn uri(text: &str) -> Result<SanType, PkiError> {
     text.try_into().map(SanType::URI).map_err(refused)
 }
 
+/// What the certificate of an identity has.
+pub(super) fn identity_params(
+    identity: &Identity,
+    backdated: Duration,
+    lifetime: Duration,
+) -> Result<CertificateParams, PkiError> {
+    let mut params = params(backdated, lifetime, &identity.role.to_string());
+    params.subject_alt_names = vec![uri(&identity.to_string())?];
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages =
+        vec![ExtendedKeyUsagePurpose::ClientAuth, ExtendedKeyUsagePurpose::ServerAuth];
+    params.is_ca = IsCa::ExplicitNoCa;
+    params.use_authority_key_identifier_extension = true;
+    Ok(params)
+}
+
 /// What every certificate has: dates, a number that nobody guesses, and a name for people.
-fn params(lifetime: Duration, name: &str) -> CertificateParams {
+fn params(backdated: Duration, lifetime: Duration, name: &str) -> CertificateParams {
     let now = date_time_ymd(1970, 1, 1) + Duration::from_secs(UnixTime::now().as_secs());
     let mut params = CertificateParams::default();
-    params.not_before = now - BACKDATED;
+    params.not_before = now - backdated;
     params.not_after = now + lifetime;
     let mut serial = chance::bytes();
     // Positive, and of the same length always.
@@ -343,7 +363,7 @@ pub(super) fn revoked_in(text: &[u8]) -> Result<Vec<(Vec<u8>, u64)>, String> {
 }
 
 /// A certificate as PEM.
-fn pem_text(certificate: &CertificateDer<'_>) -> String {
+pub(super) fn pem_text(certificate: &CertificateDer<'_>) -> String {
     /// RFC 7468 §2.
     const LINE: usize = 64;
     let coded = data_encoding::BASE64.encode(certificate);

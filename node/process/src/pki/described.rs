@@ -49,6 +49,22 @@ pub fn describe(text: &[u8]) -> Result<(Vec<Described>, Vec<String>), String> {
     Ok((described, revoked))
 }
 
+/// The name of the subject of a certificate (DER), and when it expires, in seconds since 1970.
+///
+/// # Errors
+/// It is no certificate.
+pub fn name_of(certificate: &[u8]) -> Result<(String, u64), String> {
+    let (_, parsed) = X509Certificate::from_der(certificate).map_err(|error| error.to_string())?;
+    let expires = u64::try_from(parsed.validity().not_after.timestamp()).unwrap_or_default();
+    Ok((parsed.subject().to_string(), expires))
+}
+
+/// The public key of a certificate, without what says its kind.
+pub(super) fn public_key(certificate: &CertificateDer<'_>) -> Result<Vec<u8>, String> {
+    let (_, parsed) = X509Certificate::from_der(certificate).map_err(|error| error.to_string())?;
+    Ok(parsed.public_key().subject_public_key.data.to_vec())
+}
+
 /// The serial number of a certificate, in hexadecimal.
 pub(super) fn serial_of(certificate: &CertificateDer<'_>) -> Result<String, String> {
     described(certificate).map(|described| described.serial)

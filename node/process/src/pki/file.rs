@@ -24,6 +24,17 @@ pub(crate) fn replace(path: &Path, content: &[u8], mode: u32) -> Result<(), PkiE
     put(path, content, mode, |from| std::fs::rename(from, path))
 }
 
+/// Gives the file at `from` the name `to`, in the place of the one before, durably.
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), PkiError> {
+    let renamed = std::fs::rename(from, to).and_then(|()| sync_directory_of(to));
+    renamed.map_err(|error| PkiError::file(to, error))
+}
+
+fn sync_directory_of(path: &Path) -> io::Result<()> {
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+}
+
 /// Adds `line` to the file at `path`, durably.
 pub(crate) fn append(path: &Path, line: &str) -> Result<(), PkiError> {
     let written = (|| {
@@ -80,7 +91,7 @@ fn put(
         file.write_all(content)?;
         file.sync_all()?;
         place(&beside)?;
-        File::open(if directory.as_os_str().is_empty() { Path::new(".") } else { directory })?.sync_all()
+        sync_directory_of(path)
     })();
     // Gone already where it was given its name.
     let _ = std::fs::remove_file(&beside);

@@ -4,8 +4,14 @@
 mod authority;
 mod described;
 pub(crate) mod file;
+mod issuing;
+mod kept;
+mod request;
 #[cfg(test)]
 mod tests;
 
 pub use authority::{AUTHORITY, AUTHORITY_KEY, Authority, ISSUED, Issued, LIFETIME, PkiError, lifetime};
-pub use described::{Described, Subject, describe};
+pub use described::{Described, Subject, describe, name_of};
+pub use issuing::{Granted, Issuing, certificates_in};
+pub use kept::Kept;
+pub use request::{FreshKey, SigningRequest};

@@ -93,3 +93,16 @@ fn sec_4_a_key_file_that_is_none_or_is_open_is_refused_without_its_content() {
     let again = Keys::create(&path).unwrap_err().to_string();
     assert!(again.contains("never overwritten"), "{again}");
 }
+
+#[test]
+fn sec_4_the_key_of_an_authority_stays_with_its_certificate() {
+    let directory = tempfile::tempdir().unwrap();
+    let (_, keys) = made(directory.path(), "secret.key");
+    let sealed = keys.seal_authority(b"certificate", "topsecret").unwrap();
+    assert_eq!(keys.unseal_authority(b"certificate", &sealed).as_deref(), Ok("topsecret"));
+    assert_eq!(keys.unseal_authority(b"another", &sealed), Err(UnsealError::Damaged));
+    assert_eq!(keys.unseal("certificate", &sealed), Err(UnsealError::Damaged), "it is no header's value");
+    let header = keys.seal("certificate", "topsecret").unwrap();
+    assert_eq!(keys.unseal_authority(b"certificate", &header), Err(UnsealError::Damaged));
+    assert_eq!(Keys::default().seal_authority(b"certificate", "topsecret"), Err(NoKey));
+}

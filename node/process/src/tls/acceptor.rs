@@ -43,20 +43,25 @@ fn explain(error: io::Error) -> AcceptError {
     }
 }
 
-/// Takes a caller in by the credentials that are current.
+/// Takes a caller in by the credentials that are current. It is nobody (`None`) if it shows no certificate, and is refused then
+/// unless `may_be_nobody`.
 ///
 /// # Errors
 /// They do not prove who they are, or not in time.
 pub async fn accept(
     credentials: &Arc<Credentials>,
     stream: TcpStream,
-) -> Result<(Connection, Identity), AcceptError> {
-    let acceptor = TlsAcceptor::from(credentials.server());
+    may_be_nobody: bool,
+) -> Result<(Connection, Option<Identity>), AcceptError> {
+    let acceptor = TlsAcceptor::from(credentials.server(may_be_nobody));
     let accepted =
         timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await.map_err(|_| AcceptError::Late)?;
     let stream = accepted.map_err(explain)?;
     let chain = stream.get_ref().1.peer_certificates();
+    if chain.is_none() && may_be_nobody {
+        return Ok((Connection::Secure(Box::new(Secure::new(stream, Vec::new(), None))), None));
+    }
     let refused = |refusal: Refusal| AcceptError::Refused(refusal.to_string());
     let (identity, place) = credentials.watch(chain, Side::Calling).map_err(refused)?;
-    Ok((Connection::Secure(Box::new(Secure::new(stream, Vec::new(), place))), identity))
+    Ok((Connection::Secure(Box::new(Secure::new(stream, Vec::new(), Some(place)))), Some(identity)))
 }

@@ -22,6 +22,7 @@ use tower_service::Service;
 
 use super::credentials::Credentials;
 use super::stream::{Connection, Secure};
+use super::trust::Trust;
 use super::verifier::{Refusal, Side, in_words};
 
 /// How long a member may take from the first byte to its acceptance.
@@ -79,21 +80,33 @@ impl ConnectError {
 /// Connects to members; clones share the credentials.
 #[derive(Clone, Debug, Default)]
 pub struct Connector {
-    credentials: Option<Arc<Credentials>>,
+    as_whom: Option<Whom>,
     /// The name of the one member that is to be reached.
     wanted: Option<Arc<str>>,
+}
+
+/// What TLS is begun with.
+#[derive(Clone, Debug)]
+enum Whom {
+    Known(Arc<Credentials>),
+    Nobody(Trust),
 }
 
 impl Connector {
     /// One that speaks TLS with `credentials`, whatever the URL says; in plain text if there are none.
     pub fn new(credentials: Option<Arc<Credentials>>) -> Self {
-        Self { credentials, wanted: None }
+        Self { as_whom: credentials.map(Whom::Known), wanted: None }
+    }
+
+    /// One that speaks TLS without a certificate: a member may take it in to give it one.
+    pub fn of_nobody(trust: Trust) -> Self {
+        Self { as_whom: Some(Whom::Nobody(trust)), wanted: None }
     }
 
     /// The same for the member called `name` alone: whoever else answers is refused (SEC-2). In plain text nobody proves a
     /// name.
     pub fn wanting(&self, name: &str) -> Self {
-        Self { credentials: self.credentials.clone(), wanted: Some(name.into()) }
+        Self { as_whom: self.as_whom.clone(), wanted: Some(name.into()) }
     }
 
     /// Connects to the host and port of `uri`.
@@ -104,10 +117,10 @@ impl Connector {
         let stream = TcpStream::connect((host, uri.port_u16().unwrap_or(HTTPS))).await?;
         // Without it Nagle's algorithm would hold back each small message by up to 40 ms.
         stream.set_nodelay(true)?;
-        match self.credentials {
+        match self.as_whom {
             None => Ok(Connection::Plain(stream)),
-            Some(credentials) => {
-                let shaken = shake(&credentials, stream, self.wanted.as_deref());
+            Some(whom) => {
+                let shaken = shake(&whom, stream, self.wanted.as_deref());
                 let shaken = timeout(HANDSHAKE_TIMEOUT, shaken).await;
                 shaken.map_err(|_| ConnectError::Late)?
             }
@@ -115,14 +128,13 @@ impl Connector {
     }
 }
 
-async fn shake(
-    credentials: &Arc<Credentials>,
-    stream: TcpStream,
-    wanted: Option<&str>,
-) -> Result<Connection, ConnectError> {
+async fn shake(whom: &Whom, stream: TcpStream, wanted: Option<&str>) -> Result<Connection, ConnectError> {
     // No host name is sent or compared; the type wants one.
     let nobody = ServerName::try_from("member.invalid").expect("it is a host name");
-    let connector = tokio_rustls::TlsConnector::from(credentials.client());
+    let connector = tokio_rustls::TlsConnector::from(match whom {
+        Whom::Known(credentials) => credentials.client(),
+        Whom::Nobody(trust) => trust.client(),
+    });
     let mut stream = connector.connect(nobody, stream).await.map_err(explain)?;
     let mut ahead = vec![0; FIRST_BYTES];
     let length = stream.read(&mut ahead).await.map_err(explain)?;
@@ -131,13 +143,17 @@ async fn shake(
     }
     ahead.truncate(length);
     let untrusted = |refusal: Refusal| ConnectError::Untrusted(refusal.to_string());
+    let Whom::Known(credentials) = whom else {
+        // The handshake has judged the member; what is called by nobody is over soon.
+        return Ok(Connection::Secure(Box::new(Secure::new(stream, ahead, None))));
+    };
     let (identity, place) =
         credentials.watch(stream.get_ref().1.peer_certificates(), Side::Called).map_err(untrusted)?;
     if let Some(name) = wanted.filter(|name| !identity.role.is_member(name)) {
         let reason = format!("it is that of {}, and the member '{name}' was called", identity.role);
         return Err(ConnectError::Untrusted(reason));
     }
-    Ok(Connection::Secure(Box::new(Secure::new(stream, ahead, place))))
+    Ok(Connection::Secure(Box::new(Secure::new(stream, ahead, Some(place)))))
 }
 
 /// What a failure within TLS means.

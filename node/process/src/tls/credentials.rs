@@ -19,7 +19,7 @@ use rustls_pki_types::{CertificateDer, UnixTime};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::pair::{self, Named, PairError};
-use super::verifier::{Refusal, Side, Verifier};
+use super::verifier::{Callers, Refusal, Side, Verifier};
 use super::watched::{Place, Watched};
 use crate::follow::{self, Seen};
 use crate::identity::{Identity, IdentityError};
@@ -123,9 +123,12 @@ struct Current {
     identity: Identity,
     chain: Vec<CertificateDer<'static>>,
     /// Seconds since 1970.
+    begins: u64,
     expires: u64,
     verifier: Arc<Verifier>,
     server: Arc<ServerConfig>,
+    /// The same for a moment at which callers may come without a certificate.
+    open_server: Arc<ServerConfig>,
     client: Arc<ClientConfig>,
 }
 
@@ -203,7 +206,11 @@ impl Credentials {
         }
     }
 
-    fn read_again(&self) -> Result<(), CredentialsError> {
+    /// Reads the files now; if they do not fit together, those before stay.
+    ///
+    /// # Errors
+    /// They do not.
+    pub fn read_again(&self) -> Result<(), CredentialsError> {
         let read = Current::read(&self.files)?;
         let own = self.identity();
         if read.identity != own {
@@ -228,9 +235,24 @@ impl Credentials {
         }
     }
 
-    /// What to accept TLS with now.
-    pub fn server(&self) -> Arc<ServerConfig> {
-        self.current.load().server.clone()
+    /// Whom the first certificate of `chain` is for, if it were shown by a caller now.
+    ///
+    /// # Errors
+    /// Why it is not believed.
+    pub fn believe(&self, chain: &[CertificateDer<'_>]) -> Result<Identity, Refusal> {
+        self.current.load().verifier.verify(chain, Side::Calling, UnixTime::now())
+    }
+
+    /// From when to when this process's own certificate is valid, in seconds since 1970.
+    pub fn validity(&self) -> (u64, u64) {
+        let current = self.current.load();
+        (current.begins, current.expires)
+    }
+
+    /// What to accept TLS with now; callers without a certificate are let in as nobody if `may_be_nobody`.
+    pub fn server(&self, may_be_nobody: bool) -> Arc<ServerConfig> {
+        let current = self.current.load();
+        if may_be_nobody { current.open_server.clone() } else { current.server.clone() }
     }
 
     /// What to begin TLS with now.
@@ -283,19 +305,21 @@ impl Current {
             authority: authority.clone(),
             reason: Box::new(reason),
         };
-        let expires = believed_but_for_time(&verifier, &chain).map_err(disbelieved)?;
+        let (begins, expires) = believed_but_for_time(&verifier, &chain).map_err(disbelieved)?;
         let verifier = Arc::new(verifier);
-        let (server, client) = (server_config(&pair, &verifier), client_config(pair, &verifier));
-        Ok(Self { identity, chain, expires, verifier, server, client })
+        let (server, open_server) =
+            (server_config(&pair, &verifier, false), server_config(&pair, &verifier, true));
+        let client = client_config(Some(pair), &verifier);
+        Ok(Self { identity, chain, begins, expires, verifier, server, open_server, client })
     }
 }
 
-/// When the chain's first certificate expires, if it is believed at some moment: now, at its beginning or at its end. A
+/// From when to when the chain's first certificate is valid, if it is believed at some moment: now, at its beginning or at its end. A
 /// revoked one is taken as well: only so does the news reach a process that runs.
 pub(crate) fn believed_but_for_time(
     verifier: &Verifier,
     chain: &[CertificateDer<'static>],
-) -> Result<u64, Refusal> {
+) -> Result<(u64, u64), Refusal> {
     let unreadable = |error: String| Refusal::Other(error);
     let (_, parsed) = X509Certificate::from_der(&chain[0]).map_err(|error| unreadable(error.to_string()))?;
     let seconds = |time: x509_parser::time::ASN1Time| u64::try_from(time.timestamp()).unwrap_or_default();
@@ -318,16 +342,17 @@ pub(crate) fn believed_but_for_time(
             Err(reason) => return Err(reason),
         }
     }
-    Ok(expires)
+    Ok((begins, expires))
 }
 
 /// TLS 1.3 only, and each connection proves itself: a resumed session would not be asked for a certificate, and one that
 /// has been revoked meanwhile would go on.
-fn server_config(pair: &CertifiedKey, verifier: &Arc<Verifier>) -> Arc<ServerConfig> {
+fn server_config(pair: &CertifiedKey, verifier: &Arc<Verifier>, may_be_nobody: bool) -> Arc<ServerConfig> {
+    let callers = Callers { verifier: verifier.clone(), may_be_nobody };
     let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_protocol_versions(&[&TLS13])
         .expect("the provider speaks TLS 1.3")
-        .with_client_cert_verifier(verifier.clone())
+        .with_client_cert_verifier(Arc::new(callers))
         .with_cert_resolver(Arc::new(SingleCertAndKey::from(pair.clone())));
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
     config.send_tls13_tickets = 0;
@@ -335,13 +360,17 @@ fn server_config(pair: &CertifiedKey, verifier: &Arc<Verifier>) -> Arc<ServerCon
     Arc::new(config)
 }
 
-fn client_config(pair: CertifiedKey, verifier: &Arc<Verifier>) -> Arc<ClientConfig> {
-    let mut config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+/// To call with, as nobody if there is no `pair`.
+pub(super) fn client_config(pair: Option<CertifiedKey>, verifier: &Arc<Verifier>) -> Arc<ClientConfig> {
+    let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_protocol_versions(&[&TLS13])
         .expect("the provider speaks TLS 1.3")
         .dangerous()
-        .with_custom_certificate_verifier(verifier.clone())
-        .with_client_cert_resolver(Arc::new(SingleCertAndKey::from(pair)));
+        .with_custom_certificate_verifier(verifier.clone());
+    let mut config = match pair {
+        Some(pair) => config.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(pair))),
+        None => config.with_no_client_auth(),
+    };
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
     config.resumption = Resumption::disabled();
     // Members are known by identity: there is no host name to tell.

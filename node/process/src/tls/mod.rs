@@ -7,6 +7,7 @@ mod pair;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod trust;
 mod verifier;
 mod watched;
 
@@ -16,4 +17,5 @@ pub(crate) use credentials::believed_but_for_time;
 pub use credentials::{CredentialFiles, Credentials, CredentialsError};
 pub use pair::{Named, PairError, read as read_pair};
 pub use stream::Connection;
+pub use trust::Trust;
 pub use verifier::{Refusal, Side, Verifier};

@@ -27,12 +27,14 @@ pub struct Secure {
     /// What was read before the connection was handed on, and how much of it has been taken.
     ahead: (Vec<u8>, usize),
     cut: Pin<Box<WaitForCancellationFutureOwned>>,
-    _place: Place,
+    _place: Option<Place>,
 }
 
 impl Secure {
-    pub(super) fn new(stream: impl Into<TlsStream<TcpStream>>, ahead: Vec<u8>, place: Place) -> Self {
-        let cut = Box::pin(place.cut.clone().cancelled_owned());
+    /// One without a `place` is never cut: nobody is at its other end, or it is called by nobody.
+    pub(super) fn new(stream: impl Into<TlsStream<TcpStream>>, ahead: Vec<u8>, place: Option<Place>) -> Self {
+        let cut = place.as_ref().map(|place| place.cut.clone()).unwrap_or_default();
+        let cut = Box::pin(cut.cancelled_owned());
         Self { stream: stream.into(), ahead: (ahead, 0), cut, _place: place }
     }
 

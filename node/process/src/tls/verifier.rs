@@ -266,7 +266,19 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-impl ClientCertVerifier for Verifier {
+/// The verifier as callers meet it.
+#[derive(Debug)]
+pub(super) struct Callers {
+    pub(super) verifier: Arc<Verifier>,
+    /// May they come without a certificate? Then they are nobody.
+    pub(super) may_be_nobody: bool,
+}
+
+impl ClientCertVerifier for Callers {
+    fn client_auth_mandatory(&self) -> bool {
+        !self.may_be_nobody
+    }
+
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         // A caller has one certificate: there is nothing to choose by.
         &[]
@@ -278,7 +290,7 @@ impl ClientCertVerifier for Verifier {
         intermediates: &[CertificateDer<'_>],
         now: UnixTime,
     ) -> Result<ClientCertVerified, rustls::Error> {
-        self.verify_presented(end_entity, intermediates, Side::Calling, now)?;
+        self.verifier.verify_presented(end_entity, intermediates, Side::Calling, now)?;
         Ok(ClientCertVerified::assertion())
     }
 
@@ -297,10 +309,10 @@ impl ClientCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signed, &self.algorithms)
+        ServerCertVerifier::verify_tls13_signature(&*self.verifier, message, certificate, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.algorithms.supported_schemes()
+        self.verifier.algorithms.supported_schemes()
     }
 }

@@ -7,7 +7,7 @@ use waymark_core::model::{
     Edit, EndpointPatch, Header, MonitorPatch, OverrideKind, ProfilePatch, Protocol, Routing, ServicePatch,
     StatusRange, ZonePatch, ZoneTimers,
 };
-use waymark_core::state::Action;
+use waymark_core::state::{Action, EnrolmentWish, IssuingAuthority};
 
 use crate::record_text;
 
@@ -107,6 +107,7 @@ pub(in crate::admin) fn words(action: &Action) -> Option<Words> {
             Words::new("set region", region.name.as_str(), Line::default().value("at", &place))
         }
         Action::DeleteRegion { name, if_revision: _ } => Words::new("delete region", name, ""),
+        Action::Enrolment(wish) => return enrolment(wish),
         Action::ForgetAgent { name } => Words::new("delete agent", name, ""),
         // What members and agents do by themselves.
         Action::Found { .. }
@@ -124,6 +125,24 @@ pub(in crate::admin) fn words(action: &Action) -> Option<Words> {
         | Action::ForgetHistory { .. }
         | Action::RotateCookies { .. }
         | Action::FlattenTargets { .. } => return None,
+    })
+}
+
+/// Nothing of a token but what it is called, nothing of a key.
+fn enrolment(wish: &EnrolmentWish) -> Option<Words> {
+    Some(match wish {
+        EnrolmentWish::Install { chain, key: _, lifetime_s } => {
+            let fingerprint = chain.first().map(|own| IssuingAuthority::fingerprint(own)).unwrap_or_default();
+            Words::new("install authority", fingerprint, Line::default().value("lifetime_s", lifetime_s))
+        }
+        EnrolmentWish::Uninstall => Words::new("uninstall authority", "", ""),
+        EnrolmentWish::MakeToken { hash, agent, region, span_ms } => {
+            let line = Line::default().value("id", &hash.id()).value("span_ms", span_ms);
+            Words::new("make join token", format!("{region}/{agent}"), line)
+        }
+        EnrolmentWish::DropToken { id } => Words::new("take back join token", id, ""),
+        // What members and agents do by themselves.
+        EnrolmentWish::Redeem { .. } | EnrolmentWish::EndTokens { .. } => return None,
     })
 }
 

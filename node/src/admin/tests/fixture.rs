@@ -12,12 +12,14 @@ use waymark_core::health::{Outcome, OutcomeClass};
 use waymark_core::model::{AgentRun, Caseless, EndpointId, MemberId, Revision};
 use waymark_core::state::{Action, ReportedOutcome};
 use waymark_process::secrets::Keys;
+use waymark_process::tls::Credentials;
 use waymark_proto::admin::v1::{
     CreateProfileRequest, CreateZoneRequest, Endpoint, Monitor, NameServer, Profile, Routing, WriteOptions,
     WriteResponse, Zone, agents_client::AgentsClient, answers_client::AnswersClient,
-    audit_client::AuditClient, cluster_client::ClusterClient, endpoints_client::EndpointsClient,
-    events_client::EventsClient, profiles_client::ProfilesClient, records_client::RecordsClient,
-    regions_client::RegionsClient, statuses_client::StatusesClient, zones_client::ZonesClient,
+    audit_client::AuditClient, authority_client::AuthorityClient, cluster_client::ClusterClient,
+    endpoints_client::EndpointsClient, events_client::EventsClient, profiles_client::ProfilesClient,
+    records_client::RecordsClient, regions_client::RegionsClient, statuses_client::StatusesClient,
+    zones_client::ZonesClient,
 };
 
 use super::super::handles::Handles;
@@ -56,10 +58,20 @@ impl Fixture {
 
     /// The same with keys for secrets.
     pub(super) async fn with_keys(watching: Watching, keys: Keys) -> Self {
+        Self::known_by(None, watching, keys).await
+    }
+
+    /// The same known to others by `credentials`, though it is called in plain text.
+    pub(super) async fn known_by(
+        credentials: Option<Arc<Credentials>>,
+        watching: Watching,
+        keys: Keys,
+    ) -> Self {
         let (double, reader) = Double::new();
         let double = Arc::new(double);
         let stopping = CancellationToken::new();
         let handles = Handles::new(reader, double.clone(), watching, Arc::new(keys), stopping.clone());
+        let handles = handles.known_by(credentials);
         let routes = with_handles(handles, stopping.clone()).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
@@ -101,6 +113,7 @@ impl Fixture {
 
     clients! {
         audit: AuditClient,
+        authority: AuthorityClient,
         zones: ZonesClient,
         profiles: ProfilesClient,
         records: RecordsClient,

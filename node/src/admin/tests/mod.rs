@@ -2,6 +2,7 @@
 
 mod answers;
 mod audit;
+mod authority;
 mod cluster;
 mod double;
 mod endpoints;

@@ -53,9 +53,16 @@ impl Real {
             ..
         } = Member::open(config, crate::publication::no_tables()).await.unwrap();
         let stopping = CancellationToken::new();
-        let operators: Routes =
-            services(reader, proposer, membership, outcomes, tables, Default::default(), stopping.clone())
-                .await;
+        let operators: Routes = services(
+            reader,
+            proposer,
+            membership,
+            outcomes,
+            tables,
+            (Default::default(), None),
+            stopping.clone(),
+        )
+        .await;
         let router =
             Server::builder().add_routes(operators).add_service(raft_service).add_service(peer_service);
         let stop = stopping.clone().cancelled_owned();

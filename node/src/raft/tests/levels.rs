@@ -170,7 +170,13 @@ fn machine(dir: &Path, supported: ApplyLevel) -> (StateMachine, Reader, Limits) 
     let (snapshots, content) = Snapshots::open(dir, supported).unwrap();
     let (publisher, reader) = publication(View::default(), no_tables());
     let limits = Limits { ending: Arc::default(), supported };
-    let machine = StateMachine::new(publisher, Arc::new(snapshots), Reached::of(content), Arc::default(), limits.clone());
+    let machine = StateMachine::new(
+        publisher,
+        Arc::new(snapshots),
+        Reached::of(content),
+        Arc::default(),
+        limits.clone(),
+    );
     (machine, reader, limits)
 }
 

@@ -356,7 +356,7 @@ fn every_record_of_a_snapshot_is_read_for_ever() {
         builder.add(stored::SnapshotRecord::decode(bytes.as_slice()).unwrap()).unwrap();
         old.push(hex(&bytes));
     }
-    assert_eq!(seen.len(), 19, "a record of each kind: {seen:?}");
+    assert_eq!(seen.len(), 21, "a record of each kind: {seen:?}");
     let read = builder.finish().unwrap();
     assert_eq!(read, state, "the old bytes read as something else");
     let anew: Vec<_> = snapshot_records(&read).map(|record| hex(&record.encode_to_vec())).collect();
@@ -384,5 +384,7 @@ fn record_name(record: &stored::SnapshotRecord) -> &'static str {
         Kind::RecordSet(_) => "record-set",
         Kind::Override(_) => "override",
         Kind::Audit(_) => "audit",
+        Kind::IssuingAuthority(_) => "issuing-authority",
+        Kind::JoinToken(_) => "join-token",
     }
 }

@@ -15,7 +15,7 @@ use waymark_core::state::{
     LatencyRowDraft, LearnedRow, Past, PlaceOverride, Replaced, State,
 };
 
-use super::{overrides, sight};
+use super::{enrolment, overrides, sight};
 
 const DIGEST: GeoDigest = GeoDigest(0x5503_2c61_28a9_9df3_d306_566b_6611_10e6);
 
@@ -81,6 +81,7 @@ pub(super) fn actions() -> Vec<(&'static str, Action)> {
     .into_iter()
     .chain(overrides::golden_actions())
     .chain(sight::golden_actions())
+    .chain(enrolment::golden_actions())
     .collect()
 }
 
@@ -149,6 +150,7 @@ pub(super) fn add_places(state: &mut State) {
     state.learned.insert(LearnedRow { row, confirmed: vec![Timestamp(1_700_000_000_005)] }.into());
     state.geography.overrides.insert(network, found);
     (state.geography.table, state.geography.revision) = (Some(DIGEST), Revision(14));
+    enrolment::add_enrolment(state);
     state.cookies = CookieSecrets {
         current: Some(CookieSecret([0xa7; 16])),
         previous: Some(CookieSecret([0xb3; 16])),

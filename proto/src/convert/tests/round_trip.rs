@@ -7,7 +7,7 @@ use waymark_core::model::{Edit, EndpointId, EndpointPatch, Header, HeaderValue, 
 use waymark_core::state::{Action, ApplyLevel, AuditEntry, Command, Rejection, Reply, State};
 
 use super::golden_files::golden;
-use super::{arbitrary, overrides, places, records, wishes};
+use super::{arbitrary, enrolment, overrides, places, records, wishes};
 use crate::convert::{
     Malformed, StateBuilder, audit_entry, audit_message, entry_message, entry_parts, snapshot_header,
     snapshot_records,
@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn snapshots(state in places::with_places(overrides::overridden(records::with_records(arbitrary::state())))) {
+    fn snapshots(state in places::with_places(overrides::overridden(records::with_records(enrolment::with_enrolment(arbitrary::state()))))) {
         let read = rebuilt(&state).expect("what was written is readable");
         prop_assert_eq!(format!("{read:?}"), format!("{state:?}"));
         prop_assert_eq!(read, state);

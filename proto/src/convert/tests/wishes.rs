@@ -19,7 +19,7 @@ use super::arbitrary::{
 };
 use super::headers::headers;
 use super::places::network;
-use super::{overrides, records, sight};
+use super::{enrolment, overrides, records, sight};
 
 /// `Clear` stands where a list is empty: that is what an empty list on the wire means.
 fn edit<T: std::fmt::Debug + Clone>(value: impl Strategy<Value = T>) -> impl Strategy<Value = Edit<T>> {
@@ -266,6 +266,7 @@ fn members_action() -> impl Strategy<Value = Action> {
     let endpoints = vec(any::<u64>().prop_map(EndpointId), 0..4);
     prop_oneof![
         sight::action(),
+        enrolment::action(),
         (caseless(), any::<u64>(), vec(reported, 0..4)).prop_map(|(agent, run, outcomes)| {
             Action::RecordOutcomes { agent, run: AgentRun(run), outcomes }
         }),
@@ -302,8 +303,18 @@ pub(super) fn reply() -> impl Strategy<Value = Result<Reply, Rejection>> {
         || vec((text(), text()).prop_map(|(field, description)| Violation::new(field, description)), 0..3);
     let noun = || {
         proptest::sample::select(
-            ["zone", "profile", "endpoint", "service", "region", "agent", "geo table", "geo override"]
-                .as_slice(),
+            [
+                "zone",
+                "profile",
+                "endpoint",
+                "service",
+                "region",
+                "agent",
+                "geo table",
+                "geo override",
+                "join token",
+            ]
+            .as_slice(),
         )
     };
     prop_oneof![

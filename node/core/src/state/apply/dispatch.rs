@@ -3,8 +3,8 @@
 use super::records::Place;
 use super::step::Step;
 use super::{
-    agent, endpoint, flatten, geography, latency, learned, outcomes, overrides, profile, records, region,
-    remember, service, zone,
+    agent, endpoint, enrolment, flatten, geography, latency, learned, outcomes, overrides, profile, records,
+    region, remember, service, zone,
 };
 use crate::model::{MemberId, Timestamp};
 use crate::state::{
@@ -94,6 +94,7 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
         Action::AllotMember { number } => allot_member(step, *number),
         Action::RaiseApplyLevel { to } => raise_apply_level(step, *to),
         Action::Audit { .. } => Ok(()),
+        Action::Enrolment(wish) => enrolment::carry_out(step, wish),
         Action::ForgetAgent { name } => agent::forget(step, name),
     }
 }

@@ -3,6 +3,7 @@
 mod agent;
 mod dispatch;
 mod endpoint;
+mod enrolment;
 mod flatten;
 mod geography;
 mod kind;

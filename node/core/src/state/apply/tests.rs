@@ -1,6 +1,7 @@
 //! Tests of `apply`, by concern. The stories are in the scenario suite; here are the limits and the corners.
 
 mod configuration;
+mod enrolment;
 mod fields;
 mod geography;
 mod health;

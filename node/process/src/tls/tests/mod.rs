@@ -2,5 +2,6 @@
 
 mod certificates;
 mod files;
+mod newcomers;
 mod rotation;
 mod stage;

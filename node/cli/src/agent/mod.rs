@@ -1,5 +1,7 @@
 //! `waymark agent`: the agents that probe.
 
+mod token;
+
 use clap::Subcommand;
 use comfy_table::Cell;
 use serde::Serialize;
@@ -30,6 +32,9 @@ pub(crate) enum Verb {
         /// The agent's name.
         name: String,
     },
+    /// Let agents without a certificate join.
+    #[command(subcommand)]
+    Token(token::Verb),
 }
 
 /// Carries the verb out.
@@ -38,6 +43,7 @@ pub(crate) async fn run(verb: Verb, session: &Session) -> Result<String, Failure
         Verb::List => list(session).await,
         Verb::Show { name } => show(name, session).await,
         Verb::Forget { name } => forget(name, session).await,
+        Verb::Token(verb) => token::run(verb, session).await,
     }
 }
 
