@@ -46,7 +46,8 @@ simulate: ## Run the pure core under random schedules, so many log entries, and 
 soak: build ## Kill, restart and change three members under load, and count what gets lost (MINUTES=5)
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-soak --minutes $(MINUTES)
 
-nemesis: build ## Cut, lose, kill, stop and fill up under writes and queries, and check what was seen (MINUTES=5, SEED=N, ARGS="--help")
+nemesis: build ## Have everything befall members that a cluster must bear, and check what was seen (MINUTES=5, SEED=N, ARGS="--help")
+	@tests/install-peers iproute2 $(if $(findstring etcd,$(ARGS)),etcd-server)
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-nemesis --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 nemesis-short: ## The same with each fault once and a seed that stays, of builds as tests have them

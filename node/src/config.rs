@@ -66,6 +66,8 @@ pub struct Config {
     pub start_grace: Duration,
     /// The highest level of `apply` that it supports: the program's own, unless an upgrade is to be held back (CLU-9).
     pub apply_level_max: ApplyLevel,
+    /// The entries of the log after which a snapshot is made and the log is cut (CLU-6).
+    pub snapshot_after: u64,
     /// The resolver that finds the addresses of flattened profiles' names; the system's if none (DNS-16).
     pub resolver: Option<SocketAddr>,
     /// A database in MaxMind's format that locates clients; without one the embedded table does (RTE-8).
@@ -136,6 +138,9 @@ pub struct Flags {
     /// The highest apply level that it supports, lower than the program's own to hold an upgrade back [default: the program's]
     #[arg(long, value_name = "LEVEL", env = "WAYMARK_NODE_APPLY_LEVEL_MAX")]
     pub apply_level_max: Option<String>,
+    /// Log entries after which a snapshot is made and the log is cut, but for a tenth of that [default: 10000]
+    #[arg(long, value_name = "NUMBER", env = "WAYMARK_NODE_SNAPSHOT_AFTER")]
+    pub snapshot_after: Option<String>,
     /// The resolver that finds the addresses of flattened profiles' names [default: the system's]
     #[arg(long, value_name = "ADDR:PORT", env = "WAYMARK_NODE_RESOLVER")]
     pub resolver: Option<String>,
@@ -184,6 +189,11 @@ fn region(text: &str) -> Result<String, String> {
 }
 
 impl Config {
+    /// More often, and members would do little else.
+    const SNAPSHOT_AFTER_MIN: u64 = 100;
+    /// Some hundreds of megabytes of small entries, which take seconds to replay.
+    const SNAPSHOT_AFTER_MAX: u64 = 1_000_000;
+
     /// Puts flags, environment and file together and checks the whole.
     ///
     /// # Errors
@@ -244,6 +254,9 @@ impl Config {
             apply_level_max: given
                 .value("apply_level_max", flags.apply_level_max.as_deref(), apply_level)
                 .unwrap_or(ApplyLevel::HIGHEST),
+            snapshot_after: given
+                .number("snapshot_after", flags.snapshot_after.as_deref(), Self::SNAPSHOT_AFTER_MAX)
+                .unwrap_or(10_000),
             resolver: given.value("resolver", flags.resolver.as_deref(), resolver).flatten(),
             geo_database: given_file(&flags.geo_database, geo_database),
             log_level: settings::log_level(given, flags.log_level.as_deref()),
@@ -278,6 +291,10 @@ impl Config {
             given.refuse("http_listen", format!("{} {advice}", self.http_listen));
         }
         self.check_max_stale(given);
+        if self.snapshot_after < Self::SNAPSHOT_AFTER_MIN {
+            let reason = format!("{} is below {}", self.snapshot_after, Self::SNAPSHOT_AFTER_MIN);
+            given.refuse("snapshot_after", reason);
+        }
         let listens = [self.grpc_listen, self.http_listen].into_iter();
         let mut listens =
             listens.chain(self.dns_listen.iter().copied()).chain(self.encrypted_dns.addresses());

@@ -346,7 +346,7 @@ fn member_config(config: &Config, credentials: Option<Arc<Credentials>>) -> Memb
         dns_advertise: config.dns_advertise.clone(),
         http_advertise: format!("http://{}", config.http_listen),
         timers: timers(config),
-        compaction: Compaction::default(),
+        compaction: Compaction::after(config.snapshot_after),
         apply_level_max: config.apply_level_max,
         credentials,
     }

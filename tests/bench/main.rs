@@ -11,7 +11,6 @@ mod change;
 mod cpu;
 mod dns;
 mod echo;
-mod etcd;
 mod flapping;
 mod large;
 mod probes;

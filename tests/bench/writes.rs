@@ -3,13 +3,13 @@
 
 use std::time::{Duration, Instant};
 
+use harness::etcd::{self, Etcd};
 use harness::{Caller, Cluster};
 use tokio::runtime::Runtime;
 use tonic::Request;
 use waymark_proto::admin::v1::records_client::RecordsClient;
 use waymark_proto::admin::v1::{RecordSet, SetRecordSetRequest, WriteOptions};
 
-use crate::etcd::{self, Etcd};
 use crate::quantiles::Durations;
 use crate::row;
 
@@ -25,14 +25,15 @@ pub(crate) fn measure(writes_each: u32) {
     let leader = cluster.leader();
     let caller = cluster.members[leader].caller();
     let runtime = Runtime::new().expect("a runtime can be made");
-    let etcd = Etcd::start();
+    let etcd = Etcd::start().map(|etcd| (etcd.leader().expect("one leads"), etcd));
     for clients in [1_u32, 64] {
         let writes = if clients == 1 { writes_each } else { writes_each / 4 } / ROUNDS as u32;
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             ours.push(load(&runtime, clients, writes, |nth| write_ours(caller.clone(), nth, writes)));
-            if let Some(etcd) = &etcd {
-                theirs.push(load(&runtime, clients, writes, |nth| write_theirs(etcd.client(), nth, writes)));
+            if let Some((leader, etcd)) = &etcd {
+                let client = || etcd.client(*leader);
+                theirs.push(load(&runtime, clients, writes, |nth| write_theirs(client(), nth, writes)));
             }
         }
         let what = format!(
@@ -104,7 +105,7 @@ async fn write_theirs(mut client: etcd::Client, nth: u32, writes: u32) -> Durati
     let mut durations = Durations::new();
     for _ in 0..writes {
         let started = Instant::now();
-        client.put(&format!("client-{nth}"), vec![b'x'; BYTES]).await;
+        client.put(&format!("client-{nth}"), vec![b'x'; BYTES]).await.expect("the key is put");
         durations.add(started.elapsed());
     }
     durations

@@ -32,4 +32,14 @@ impl Chance {
     pub fn one_of<'a, T>(&mut self, among: &'a [T]) -> Option<&'a T> {
         if among.is_empty() { None } else { among.get(self.below(among.len() as u64) as usize) }
     }
+
+    /// All of them, in an order that is drawn.
+    pub fn shuffled<T: Clone>(&mut self, all: &[T]) -> Vec<T> {
+        let mut left = all.to_owned();
+        let mut order = Vec::new();
+        while !left.is_empty() {
+            order.push(left.swap_remove(self.below(left.len() as u64) as usize));
+        }
+        order
+    }
 }

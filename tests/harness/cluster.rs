@@ -1,14 +1,18 @@
 //! Three members, founded and joined by the CLI, as an operator does it.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::agent::Agent;
 use crate::cli::Cli;
-use crate::eventually::eventually;
+use crate::eventually::{claim, eventually, within};
 use crate::member::Member;
+
+/// How long a member may take to be taken in.
+const JOINING: Duration = Duration::from_secs(120);
 
 /// A cluster under test, in a temporary directory that goes when it goes.
 #[derive(Debug)]
@@ -49,7 +53,12 @@ impl Cluster {
         let founder = members[0].cli();
         founder.ok("cluster init");
         for member in &members[1..] {
-            founder.ok(&format!("cluster add {}", member.url()));
+            let add = || {
+                let added = founder.run(&format!("cluster add {}", member.url()));
+                claim(added.code == 0, added.stderr)
+            };
+            // On a busy machine a member may not answer in the time that the command gives it; asking again completes it.
+            within(JOINING, add).unwrap_or_else(|last| panic!("{} was not added: {last}", member.name));
         }
         members.iter_mut().for_each(Member::ready);
         Self { members, agents: Vec::new(), directory }

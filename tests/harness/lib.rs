@@ -9,6 +9,7 @@ pub mod cli;
 pub mod cluster;
 pub mod dns;
 pub mod endpoint;
+pub mod etcd;
 pub mod eventually;
 pub mod load;
 pub mod member;

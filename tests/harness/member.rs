@@ -25,6 +25,8 @@ pub struct Member {
     pub http: SocketAddr,
     /// Further flags for every start.
     pub flags: Vec<String>,
+    /// Variables in its environment at every start, beside those of this process.
+    pub environment: Vec<(&'static str, PathBuf)>,
     process: Option<Process>,
 }
 
@@ -39,6 +41,7 @@ impl Member {
             dns: address(),
             http: address(),
             flags: Vec::new(),
+            environment: Vec::new(),
             process: None,
         }
     }
@@ -90,7 +93,8 @@ impl Member {
     /// Starts its process and returns at once.
     pub fn start(&mut self) {
         let log = self.directory.join(format!("{}.log", self.name));
-        self.process = Some(Process::start("waymark-node", &self.arguments(), &log));
+        let (arguments, environment) = (self.arguments(), &self.environment);
+        self.process = Some(Process::start_with("waymark-node", &arguments, environment, &log));
     }
 
     /// Its process.

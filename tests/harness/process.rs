@@ -23,11 +23,25 @@ impl Process {
     /// # Panics
     /// When it cannot be started.
     pub fn start(binary: &str, arguments: &[String], log: &Path) -> Self {
+        Self::start_with(binary, arguments, &[], log)
+    }
+
+    /// The same, with variables in its environment beside those of this process.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn start_with(
+        binary: &str,
+        arguments: &[String],
+        environment: &[(&str, PathBuf)],
+        log: &Path,
+    ) -> Self {
         let output = || File::options().create(true).append(true).open(log).expect("the log can be written");
         let child = Command::new(crate::binary::path(binary))
             .args(arguments)
             // The process ends when the pipe closes, however this process comes to its end.
             .arg("--exit-when-stdin-closes")
+            .envs(environment.iter().map(|(name, path)| (name, path)))
             .stdin(Stdio::piped())
             .stdout(output())
             .stderr(output())

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::clients;
-use crate::faults::NOT_EXERCISED;
 use crate::history::Checked;
 use crate::outages;
 use crate::watch::Seen;
@@ -66,12 +65,8 @@ impl Account {
         wrong
     }
 
-    /// The longest time without an acknowledged write that touches this span.
     fn gap(&self, from: Duration, to: Duration) -> Duration {
-        let ends = std::iter::once(Duration::ZERO).chain(self.clients.writes.iter().copied());
-        let next = self.clients.writes.iter().copied().chain([self.took]);
-        let touches = |(begin, end): &(Duration, Duration)| *begin < to && *end > from;
-        ends.zip(next).filter(touches).map(|(begin, end)| end.saturating_sub(begin)).max().unwrap_or_default()
+        longest_gap(&self.clients.writes, from, to, self.took)
     }
 
     /// Prints a table.
@@ -89,9 +84,6 @@ impl Account {
             let gap =
                 of.iter().map(|befallen| self.gap(befallen.from, befallen.to)).max().unwrap_or_default();
             row(name, format!("{exercised} of {}, longest write gap {:.1} s", of.len(), gap.as_secs_f64()));
-        }
-        for (name, reason) in NOT_EXERCISED {
-            row(name, format!("NOT exercised: {reason}"));
         }
         let Checked { keys, acts, unknown, illegal, undecided } = &self.checked;
         row("acts acknowledged", format!("{}, {} of them writes", acts - unknown, self.clients.writes.len()));
@@ -111,4 +103,12 @@ impl Account {
         let verdict = if wrong.is_empty() { "nothing lost, wrong or invented" } else { "NOT CLEAN" };
         row("verdict", verdict.into());
     }
+}
+
+/// The longest time without an acknowledged one of these `writes` that touches this span of a run that `took` so long.
+pub(crate) fn longest_gap(writes: &[Duration], from: Duration, to: Duration, took: Duration) -> Duration {
+    let ends = std::iter::once(Duration::ZERO).chain(writes.iter().copied());
+    let next = writes.iter().copied().chain([took]);
+    let touches = |(begin, end): &(Duration, Duration)| *begin < to && *end > from;
+    ends.zip(next).filter(touches).map(|(begin, end)| end.saturating_sub(begin)).max().unwrap_or_default()
 }

@@ -15,8 +15,10 @@ use harness::chance::Chance;
 
 /// Clients at the same time.
 pub(crate) const CLIENTS: u32 = 10;
-/// How long one waits for an answer.
+/// How long one waits for an answer, and how long in the end, when nothing befalls the cluster any more: then it is to answer, however
+/// busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(1);
+const LAST_PATIENCE: Duration = Duration::from_secs(10);
 /// How long one waits after a failure before it turns to the next member.
 const REST: Duration = Duration::from_millis(20);
 /// Acts on one key, and of these such that nobody knows the outcome of: then the next key's turn has come, so that each history can
@@ -131,6 +133,7 @@ struct Client {
     /// The member that it asks, and its connection there.
     at: usize,
     channel: Option<tonic::transport::Channel>,
+    patience: Duration,
     shared: Arc<Shared>,
     chance: Chance,
 }
@@ -148,7 +151,7 @@ impl Client {
     fn new(number: u32, callers: Vec<Caller>, shared: Arc<Shared>, seed: u64) -> Self {
         let mut chance = Chance::from_seed(seed);
         let at = usize::try_from(chance.below(callers.len() as u64)).unwrap_or_default();
-        Self { number, callers, at, channel: None, shared, chance }
+        Self { number, callers, at, channel: None, patience: PATIENCE, shared, chance }
     }
 
     async fn run(mut self) {
@@ -165,6 +168,7 @@ impl Client {
     /// Writes and reads one key until both succeeded.
     async fn finish(&mut self, key: u64) {
         const TRIES: u32 = 30;
+        self.patience = LAST_PATIENCE;
         for _ in 0..TRIES {
             let value = self.value();
             if self.act(key, Wish::Write(value)).await && self.act(key, Wish::Read).await {
@@ -204,12 +208,13 @@ impl Client {
             told(&self.shared).failed += 1;
             return false;
         };
+        let patience = self.patience;
         let called = self.shared.started.elapsed();
         let answer = match wish {
-            Wish::Read => timeout(PATIENCE, read(channel, key, PATIENCE)).await,
-            Wish::Write(value) => timeout(PATIENCE, write(channel, key, value, None, PATIENCE)).await,
+            Wish::Read => timeout(patience, read(channel, key, patience)).await,
+            Wish::Write(value) => timeout(patience, write(channel, key, value, None, patience)).await,
             Wish::Swap((_, revision), value) => {
-                timeout(PATIENCE, write(channel, key, value, Some(revision), PATIENCE)).await
+                timeout(patience, write(channel, key, value, Some(revision), patience)).await
             }
         };
         self.remember(key, wish, called, answer.unwrap_or(Answer::Unknown))
@@ -219,7 +224,7 @@ impl Client {
         if let Some(channel) = &self.channel {
             return Ok(channel.clone());
         }
-        let connecting = timeout(PATIENCE, self.callers[self.at].connect()).await;
+        let connecting = timeout(self.patience, self.callers[self.at].connect()).await;
         let channel = connecting.map_err(|_| "no connection in time".to_owned())??;
         self.channel = Some(channel.clone());
         Ok(channel)

@@ -1,4 +1,5 @@
-//! Whether a member may fail to answer: it was killed or frozen, or is on its way back.
+//! Whether something may be missing or wrong: a member's answers, as it was killed or frozen or is on its way back; or what is stamped, as
+//! clocks are off.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Excuse(AtomicU64);
 
 impl Excuse {
-    /// It may fail to answer from now on.
+    /// It may be from now on.
     pub(crate) fn begin(&self) {
         self.0.fetch_or(1, Ordering::SeqCst);
     }
 
-    /// It must answer again.
+    /// It may not be any more.
     pub(crate) fn end(&self) {
         let number = self.0.load(Ordering::SeqCst);
         if number % 2 == 1 {
@@ -25,7 +26,7 @@ impl Excuse {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Was a reply to be expected all the time since [`Self::number`] was `before`?
+    /// Was there no excuse all the time since [`Self::number`] was `before`?
     pub(crate) fn none_since(&self, before: u64) -> bool {
         before.is_multiple_of(2) && self.number() == before
     }

@@ -1,21 +1,20 @@
 //! What befalls the cluster. Each fault is brought about, seen to have had its effect and kept up for a while; what it began,
 //! [`Scene::heal`] ends.
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use harness::eventually::{claim, let_pass};
 use harness::within;
 
+use crate::inside::{clocks_stepped, disk_full, disk_slow, snapshot_sent};
 use crate::link::{Conditions, Counts};
-use crate::register;
 use crate::scene::{Lead, SPARE, Scene, host_of, member};
 
 /// How long a fault lasts at least.
-const HOLD: Duration = Duration::from_millis(3_500);
+pub(crate) const HOLD: Duration = Duration::from_millis(3_500);
 
 /// How long its effect may take to be seen. Elections take two seconds; the rest is for a busy machine.
-const EFFECT: Duration = Duration::from_secs(30);
+pub(crate) const EFFECT: Duration = Duration::from_secs(120);
 
 /// How long a change of membership may take to be done: the command gives up after 40 s, and asking again completes it.
 const CHANGE: Duration = Duration::from_secs(180);
@@ -26,8 +25,8 @@ const PACKETS_MIN: u64 = 20;
 /// Brings one about; what was seen instead of its effect, if that did not come.
 pub(crate) type Fault = fn(&mut Scene) -> Result<(), String>;
 
-/// Every fault of a run of two minutes.
-pub(crate) const SHORT: [(&str, Fault); 13] = [
+/// What befalls every run.
+pub(crate) const USUAL: [(&str, Fault); 16] = [
     ("leader isolated", leader_isolated),
     ("follower isolated", follower_isolated),
     ("leader heard by nobody", leader_unheard),
@@ -39,27 +38,18 @@ pub(crate) const SHORT: [(&str, Fault); 13] = [
     ("packets lost", packets_lost),
     ("packets doubled", packets_doubled),
     ("packets reordered", packets_reordered),
+    ("disk slow", disk_slow),
     ("disk full", disk_full),
+    ("clocks stepped", clocks_stepped),
     ("member added and removed", member_comes_and_goes),
+    ("snapshot sent, log cut", snapshot_sent),
 ];
-
-/// What takes longer than a run of two minutes has.
-pub(crate) const LONG: [(&str, Fault); 1] = [("snapshot sent, log cut", snapshot_sent)];
 
 /// What is the only thing to befall members with the timers `global`.
 pub(crate) const APART: [(&str, Fault); 1] = [("members a world apart", a_world_apart)];
 
-/// What this cannot bring about, and why.
-pub(crate) const NOT_EXERCISED: [(&str, &str); 2] = [
-    ("slow disk", "a disk is slowed down by a control group of root's, and this suite does not need root"),
-    (
-        "clock steps",
-        "there is no clock for each namespace, and a library that lies about the time is not part of the tests",
-    ),
-];
-
 /// Keeps up what was `begun`.
-fn hold(begun: Instant) {
+pub(crate) fn hold(begun: Instant) {
     let_pass(HOLD.saturating_sub(begun.elapsed()), "a fault lasts a while");
 }
 
@@ -80,7 +70,7 @@ fn stands_for_election(scene: &Scene, at: usize, before: Lead) -> Result<(), Str
 }
 
 /// A follower, drawn.
-fn follower(scene: &mut Scene, leader: usize) -> usize {
+pub(crate) fn follower(scene: &mut Scene, leader: usize) -> usize {
     let others = scene.others(leader);
     *scene.chance.one_of(&others).expect("there are several members")
 }
@@ -199,40 +189,11 @@ fn packets_reordered(scene: &mut Scene) -> Result<(), String> {
     )
 }
 
-/// CLU-5: the member says that its disk failed, goes on answering names, and comes back once there is room and it is restarted. Much is
-/// written meanwhile: a store has room of its own for a while.
-fn disk_full(scene: &mut Scene) -> Result<(), String> {
-    const CHUNK: [u8; 4_096] = [1; 4_096];
-    const PATIENCE: Duration = Duration::from_secs(1);
-    let (begun, last) = (Instant::now(), scene.callers.len() - 1);
-    let mut filler = std::fs::File::create(scene.filler()).map_err(|error| error.to_string())?;
-    let mut number = 0;
-    within(EFFECT, || {
-        while filler.write_all(&CHUNK).is_ok() {}
-        let status = scene.status(last)?;
-        let own = status.members.iter().find(|member| member.name == status.answered_by);
-        claim(own.is_some_and(|member| !member.trouble.is_empty()), "it complains of nothing").inspect_err(
-            |_| {
-                number += 1;
-                let writing = async {
-                    let channel = scene.callers[0].connect().await?;
-                    Ok::<_, String>(register::fill(channel, number, PATIENCE).await)
-                };
-                // What becomes of it does not matter: it is the trying that takes room.
-                let _ = scene.runtime.block_on(async { tokio::time::timeout(PATIENCE, writing).await });
-            },
-        )
-    })?;
-    hold(begun);
-    Ok(())
-}
-
 /// CLU-9: a member is taken in, votes or learns, and is taken out again.
 fn member_comes_and_goes(scene: &mut Scene) -> Result<(), String> {
     let begun = Instant::now();
     scene.strangers += 1;
-    let mut stranger =
-        member(&format!("s{}", scene.strangers), SPARE, scene.cluster.directory(), scene.plan.timers);
+    let mut stranger = member(&format!("s{}", scene.strangers), SPARE, scene.cluster.directory(), scene.plan);
     scene.hosts[&SPARE].within(|| stranger.start());
     stranger.listens();
     let cli = scene.cluster.cli();
@@ -269,32 +230,4 @@ fn a_world_apart(scene: &mut Scene) -> Result<(), String> {
     }
     let lost = scene.router.links().total().lost - lost;
     claim(lost >= PACKETS_MIN, format!("only {lost} packets were lost"))
-}
-
-/// CLU-6: a member misses more than the others keep of the log, and gets all of the state at once. Nothing else befalls the links, and
-/// they have no delay, so that there is an end to writing that much.
-fn snapshot_sent(scene: &mut Scene) -> Result<(), String> {
-    /// A snapshot is made after 10,000 entries, and 1,000 are kept beside it.
-    const BEYOND_THE_LOG: u64 = 11_200;
-    const ARRIVED: &str = "a snapshot has arrived from the leader";
-    const WRITING: Duration = Duration::from_secs(600);
-    let before = scene.leader();
-    let behind = follower(scene, before.at);
-    let said = |scene: &mut Scene| scene.cluster.members[behind].process().log().matches(ARRIVED).count();
-    let arrived = said(scene);
-    let entry = scene.status(before.at)?.last_log;
-    scene.kill(behind);
-    scene.impair(|link| (link.delay, link.jitter) = (Duration::ZERO, Duration::ZERO));
-    let rest = scene.others(behind);
-    within(WRITING, || {
-        let_pass(HOLD / 10, "the clients write");
-        let now = scene.status(scene.lead(&rest)?.at)?.last_log;
-        claim(now > entry + BEYOND_THE_LOG, format!("{} entries were written", now.saturating_sub(entry)))
-    })?;
-    scene.router.links().heal();
-    scene.start_member(behind);
-    within(EFFECT, || {
-        let now = said(scene);
-        claim(now > arrived, format!("{now} snapshots have arrived"))
-    })
 }

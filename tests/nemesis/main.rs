@@ -2,23 +2,27 @@
 //! cut, while clients write and read, names are asked for and endpoints break; then all that they saw is checked (CLU-2, CLU-5 …
 //! CLU-9, DNS-20, STA-7).
 //!
-//! It needs Linux with user namespaces, util-linux, iproute2 and a `/dev/net/tun` that may be opened, and not root.
+//! It needs what [`NEEDS`] says, and does without all other rights and machines.
 
 #![expect(clippy::print_stdout, reason = "this program prints a table for people")]
 
 mod account;
+mod beside;
 mod clients;
 mod counter;
 mod excuse;
 mod faults;
 mod history;
 mod host;
+mod inside;
 mod link;
+mod meddle;
 mod outages;
 mod register;
 mod router;
 mod scene;
 mod watch;
+mod writers;
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
@@ -27,13 +31,14 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use clap::Parser;
 use harness::chance::Chance;
+use harness::etcd::Etcd;
 use harness::eventually::{claim, let_pass};
 use harness::within;
 
 use account::{Account, Befallen};
 use clients::{CLIENTS, Clients};
 use counter::Counter;
-use faults::{APART, Fault, LONG, SHORT};
+use faults::{APART, Fault, USUAL};
 use outages::Outages;
 use scene::{Plan, Scene};
 use watch::Watch;
@@ -51,12 +56,19 @@ struct Arguments {
     /// Members
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(3..=5))]
     members: u8,
-    /// Each fault once, but for those that take long
+    /// Entries after which members make a snapshot; their own default is 10000
+    #[arg(long, value_name = "ENTRIES", default_value_t = scene::SNAPSHOT_AFTER)]
+    snapshot_after: u64,
+    /// Each fault once
     #[arg(long)]
     short: bool,
     /// Members a world apart, and nothing else: the lead may not change
     #[arg(long, conflicts_with = "short")]
     apart: bool,
+    /// Nothing is checked: for how long nothing was written is measured, here and with etcd's members under the same faults, for half
+    /// of the time each
+    #[arg(long, conflicts_with_all = ["short", "apart", "only"])]
+    beside_etcd: bool,
     /// Only faults whose name has one of these in it, with commas between them
     #[arg(long, value_delimiter = ',', default_value = "")]
     only: Vec<String>,
@@ -69,27 +81,41 @@ struct Arguments {
 const PAUSE: Duration = Duration::from_millis(1_000);
 
 /// How long writes may take to be acknowledged again once everything was healed.
-const RESUMED: Duration = Duration::from_secs(90);
+const RESUMED: Duration = Duration::from_secs(180);
+
+/// Told when it cannot be had.
+const NEEDS: &str = "the nemesis needs Linux with user namespaces or as root, util-linux, iproute2, a C compiler, and a /dev/net/tun that \
+                     may be opened (in a container: its device, and the rights to make namespaces and mounts)";
 
 fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     if !arguments.within {
         return Err(enter_namespaces());
     }
+    anyhow::ensure!(
+        !arguments.beside_etcd || Etcd::is_installed(),
+        "etcd is not installed (Debian: etcd-server)"
+    );
     let seed = arguments.seed.unwrap_or_else(|| std::process::id().into());
     let mut chance = Chance::from_seed(seed);
     let faults = faults_of(&arguments);
     anyhow::ensure!(!faults.is_empty(), "no fault has {:?} in its name", arguments.only);
     let limit = (!arguments.short).then(|| Duration::from_secs(arguments.minutes * 60));
     let timers = if arguments.apart { "global" } else { "regional" };
-    let plan = Plan { members: arguments.members, timers, limit };
+    let Arguments { members, snapshot_after, beside_etcd, .. } = arguments;
+    let plan = Plan { members, timers, limit, snapshot_after, small_disk: !beside_etcd };
     let names: Vec<_> = faults.iter().map(|(name, _)| *name).collect();
     println!(
         "seed {seed}: {plan:?}, {CLIENTS} clients, 3 agents, links {:?}, faults {names:?}",
         scene::USUAL
     );
-    let scene = Scene::start(plan, Chance::from_seed(chance.draw())).context("the hosts cannot be made")?;
+    let scene = Scene::start(plan, Chance::from_seed(chance.draw())).context(NEEDS)?;
     println!("logs and data are in {}", scene.cluster.directory().display());
+    if arguments.beside_etcd {
+        let time = Duration::from_secs(arguments.minutes * 60);
+        beside::measure(scene, seed, time).map_err(anyhow::Error::msg)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let (account, scene) = run(scene, &faults, chance);
     account.print();
     let is_clean = account.wrong().is_empty();
@@ -100,25 +126,35 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Becomes `unshare`, which starts this program again as root of a user namespace with a network and mounts of its own.
+/// Becomes `unshare`, which starts this program again with a network and mounts of its own: as root by right, as anybody else as root
+/// of a user namespace.
 fn enter_namespaces() -> anyhow::Error {
+    let is_root = rustix::process::geteuid().is_root();
+    let user: &[&str] = if is_root { &[] } else { &["--user", "--map-root-user"] };
+    let unshare = || {
+        let mut unshare = Command::new("unshare");
+        unshare.args(user).args(["--net", "--mount"]);
+        unshare
+    };
+    match unshare().arg("true").output() {
+        Err(error) => return anyhow::Error::new(error).context("'unshare' (util-linux) cannot be started"),
+        Ok(output) if !output.status.success() => {
+            return anyhow::anyhow!(
+                "this machine makes no network namespaces for {}: {}; {NEEDS}",
+                if is_root { "root" } else { "its users" },
+                String::from_utf8_lossy(&output.stderr).trim()
+            );
+        }
+        Ok(_) => {}
+    }
     let own = std::env::current_exe().expect("the system knows this executable");
-    let error = Command::new("unshare")
-        .args(["--user", "--map-root-user", "--net", "--mount"])
-        .arg(own)
-        .args(std::env::args_os().skip(1))
-        .arg("--within")
-        .exec();
+    let error = unshare().arg(own).args(std::env::args_os().skip(1)).arg("--within").exec();
     anyhow::Error::new(error).context("'unshare' (util-linux) cannot be started")
 }
 
 fn faults_of(arguments: &Arguments) -> Vec<(&'static str, Fault)> {
-    let (usual, long) = match (arguments.apart, arguments.short) {
-        (true, _) => (&APART[..], &[][..]),
-        (false, true) => (&SHORT[..], &[][..]),
-        (false, false) => (&SHORT[..], &LONG[..]),
-    };
-    let all = usual.iter().chain(long).copied();
+    let all = if arguments.apart { &APART[..] } else { &USUAL[..] };
+    let all = all.iter().copied();
     all.filter(|(name, _)| arguments.only.iter().any(|word| name.contains(word))).collect()
 }
 
@@ -140,7 +176,7 @@ fn run(mut scene: Scene, faults: &[(&'static str, Fault)], mut chance: Chance) -
     // Each of them once at least; one that had no effect ends the run, as what follows it would prove little.
     while befallen.len() < faults.len() || limit.is_some_and(|limit| begun.elapsed() < limit) {
         if left.is_empty() {
-            left = shuffled(faults, &mut chance);
+            left = chance.shuffled(faults);
         }
         let Some((fault, bring_about)) = left.pop() else { break };
         befallen.push(befall(&mut scene, &clients, fault, bring_about, started));
@@ -187,14 +223,4 @@ fn befall(
     );
     let_pass(PAUSE, "the cluster has a moment's rest");
     Befallen { fault, from, to, effect }
-}
-
-fn shuffled(faults: &[(&'static str, Fault)], chance: &mut Chance) -> Vec<(&'static str, Fault)> {
-    let mut left = faults.to_owned();
-    let mut order = Vec::new();
-    while !left.is_empty() {
-        let at = usize::try_from(chance.below(left.len() as u64)).unwrap_or_default();
-        order.push(left.swap_remove(at));
-    }
-    order
 }

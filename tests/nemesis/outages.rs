@@ -12,10 +12,13 @@ use harness::{Behaviour, Caller, FakeEndpoint, eventually, within};
 use tokio::runtime::Handle;
 use tonic::Request;
 use waymark_proto::admin::v1::events_client::EventsClient;
-use waymark_proto::admin::v1::{Event, ListEventsRequest, ReadOptions, Status};
+use waymark_proto::admin::v1::statuses_client::StatusesClient;
+use waymark_proto::admin::v1::{Event, ListEventsRequest, ListStatusesRequest, ReadOptions, Status, Verdict};
 
+use crate::excuse::Excuse;
 use crate::host::{Host, address};
-use crate::scene::{ENDPOINTS, Scene, ZONE};
+use crate::inside::CLOCK_OFF_MAX;
+use crate::scene::{AGENTS, ENDPOINTS, Scene, ZONE};
 use harness::chance::Chance;
 
 const PROFILE: &str = "web";
@@ -25,7 +28,7 @@ const PORT: u16 = 8_080;
 const TOLERATED: u32 = 3;
 
 /// How long a change may take to become an event, whatever befalls the cluster meanwhile.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// How long one member may take to tell events.
 const TELL: Duration = Duration::from_secs(2);
@@ -41,6 +44,8 @@ pub(crate) struct Outage {
     healed_ms: u64,
     /// When the event of its recovery had been seen.
     seen_ms: u64,
+    /// How far what is stamped may be off.
+    off_ms: u64,
 }
 
 /// What happened to the endpoints, and what the cluster tells of it.
@@ -66,7 +71,7 @@ impl Outages {
         let cli = scene.cluster.cli();
         cli.ok(&format!(
             "profile create {PROFILE} --zone {ZONE} --relative-name {PROFILE} --port {PORT} --routing weighted \
-             --interval 1s --timeout 500ms --tolerated-failures {TOLERATED}"
+             --interval 1s --timeout 1s --tolerated-failures {TOLERATED}"
         ));
         let place = |(number, host)| {
             let host: Arc<Host> = scene.hosts[&host].clone();
@@ -77,6 +82,7 @@ impl Outages {
         let breaker = Breaker {
             endpoints: (1..).zip(ENDPOINTS).map(place).collect(),
             callers: scene.callers.clone(),
+            clocks: scene.clocks.clone(),
             runtime: scene.runtime.handle().clone(),
             chance: Chance::from_seed(scene.chance.draw()),
             told: Told::default(),
@@ -109,6 +115,7 @@ impl Outages {
 struct Breaker {
     endpoints: Vec<(String, Arc<Host>, FakeEndpoint)>,
     callers: Vec<Caller>,
+    clocks: Arc<Excuse>,
     runtime: Handle,
     chance: Chance,
     told: Told,
@@ -133,9 +140,9 @@ impl Breaker {
         self.told
     }
 
-    /// An endpoint fails in one of three ways until an event says so, and is well until one says that.
+    /// An endpoint fails in one of three ways until an event and all regions say so, and is well until they say that.
     fn outage(&mut self, at: usize, after: &mut String) -> Result<(), String> {
-        let broken_ms = now_ms();
+        let (clocks, broken_ms) = (self.clocks.number(), now_ms());
         let manner = self.chance.below(3);
         let (name, _, endpoint) = &mut self.endpoints[at];
         let name = name.clone();
@@ -144,14 +151,20 @@ impl Breaker {
             1 => endpoint.behave(Behaviour::Status(503)),
             _ => endpoint.behave(Behaviour::Close),
         }
+        // Regions' news do not arrive in the order in which it happened: it stays as it is until it is known everywhere.
         let down = self.await_event(&name, Status::Degraded, after);
+        let down = down.and_then(|()| self.await_verdicts(&name, Verdict::Down));
         let (_, host, endpoint) = &mut self.endpoints[at];
         endpoint.behave(Behaviour::Status(200));
         host.clone().within(|| endpoint.heal());
         let healed_ms = now_ms();
         down?;
         self.await_event(&name, Status::Online, after)?;
-        self.told.outages.push(Outage { endpoint: name, broken_ms, healed_ms, seen_ms: now_ms() });
+        let seen_ms = now_ms();
+        self.await_verdicts(&name, Verdict::Up)?;
+        let off = if self.clocks.none_since(clocks) { Duration::ZERO } else { CLOCK_OFF_MAX };
+        let off_ms = u64::try_from(off.as_millis()).unwrap_or(u64::MAX);
+        self.told.outages.push(Outage { endpoint: name, broken_ms, healed_ms, seen_ms, off_ms });
         Ok(())
     }
 
@@ -178,14 +191,36 @@ impl Breaker {
         Ok(())
     }
 
+    fn await_verdicts(&self, endpoint: &str, verdict: Verdict) -> Result<(), String> {
+        let all = within(PATIENCE, || {
+            let_pass(TELL / 10, "statuses are asked for at a pace that leaves members alone");
+            let verdicts =
+                self.ask(|caller| verdicts(caller, endpoint.to_owned()), |told| !told.is_empty())?;
+            let all = verdicts.len() == AGENTS.len() && verdicts.iter().all(|told| *told == verdict);
+            claim(all, format!("{verdicts:?}"))
+        });
+        all.map_err(|told| {
+            format!("{endpoint} is not {verdict:?} in every region within {PATIENCE:?}: {told}")
+        })
+    }
+
     /// The endpoints' events behind `after`, from the first member that tells: an event is the same wherever it is told.
     fn events(&self, after: &str) -> Result<Vec<Event>, String> {
+        self.ask(|caller| tell(caller, after.to_owned()), |events| !events.is_empty())
+    }
+
+    /// What the first member says that says enough, or the last one.
+    fn ask<T, A: Future<Output = Result<T, String>>>(
+        &self,
+        ask: impl Fn(Caller) -> A,
+        is_enough: impl Fn(&T) -> bool,
+    ) -> Result<T, String> {
         let mut last = Err("nobody was asked".to_owned());
         for caller in &self.callers {
-            let asking = tell(caller.clone(), after.to_owned());
+            let asking = ask(caller.clone());
             let limited = async { tokio::time::timeout(TELL, asking).await };
-            last = self.runtime.block_on(limited).unwrap_or_else(|_| Err("no events in time".to_owned()));
-            if last.as_ref().is_ok_and(|events| !events.is_empty()) {
+            last = self.runtime.block_on(limited).unwrap_or_else(|_| Err("nothing in time".to_owned()));
+            if last.as_ref().is_ok_and(&is_enough) {
                 break;
             }
         }
@@ -208,6 +243,16 @@ async fn tell(caller: Caller, after: String) -> Result<Vec<Event>, String> {
     Ok(events)
 }
 
+/// What each region says of an endpoint, with the leader's consent: a member that is behind would tell of an earlier outage.
+async fn verdicts(caller: Caller, endpoint: String) -> Result<Vec<Verdict>, String> {
+    let request = ListStatusesRequest { profile: PROFILE.to_owned(), ..ListStatusesRequest::default() };
+    let mut client = StatusesClient::new(caller.connect().await?);
+    let told = client.list_statuses(Request::new(request)).await.map_err(|status| status.to_string())?;
+    let endpoints = told.into_inner().profiles.into_iter().flat_map(|profile| profile.endpoints);
+    let regions = endpoints.filter(|told| told.name == endpoint).flat_map(|told| told.regions);
+    Ok(regions.map(|region| region.verdict()).collect())
+}
+
 fn now_ms() -> u64 {
     u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default()
 }
@@ -221,9 +266,11 @@ fn compare(outages: &[Outage], events: &[Event]) -> Vec<String> {
     }
     let mut wrong = Vec::new();
     for outage in outages {
-        let Outage { endpoint, broken_ms, healed_ms, seen_ms } = outage;
+        let Outage { endpoint, broken_ms, healed_ms, seen_ms, off_ms } = outage;
         let told = by_endpoint.entry(endpoint).or_default();
-        let expected = [(Status::Degraded, *broken_ms..=*healed_ms), (Status::Online, *healed_ms..=*seen_ms)];
+        let span = |from: &u64, to: &u64| from.saturating_sub(*off_ms)..=to.saturating_add(*off_ms);
+        let expected =
+            [(Status::Degraded, span(broken_ms, healed_ms)), (Status::Online, span(healed_ms, seen_ms))];
         for (status, span) in expected {
             // Events are in order, and so are the outages.
             match told.first() {
@@ -246,11 +293,15 @@ mod tests {
 
     #[test]
     fn sta_7_each_outage_is_told_once_and_nothing_else_is() {
-        let outages = [Outage { endpoint: "e1".into(), broken_ms: 10, healed_ms: 20, seen_ms: 30 }];
+        let outage =
+            |off_ms| [Outage { endpoint: "e1".into(), broken_ms: 10, healed_ms: 20, seen_ms: 30, off_ms }];
+        let outages = outage(0);
         let told = [event(Status::Degraded, 15), event(Status::Online, 25)];
         assert!(compare(&outages, &told).is_empty());
         assert_eq!(compare(&outages, &told[..1]).len(), 1);
         assert_eq!(compare(&[], &told).len(), 2);
-        assert_eq!(compare(&outages, &[event(Status::Degraded, 9), event(Status::Online, 25)]).len(), 4);
+        let early = [event(Status::Degraded, 9), event(Status::Online, 25)];
+        assert_eq!(compare(&outages, &early).len(), 4);
+        assert!(compare(&outage(1), &early).is_empty());
     }
 }

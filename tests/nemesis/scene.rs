@@ -18,6 +18,7 @@ use waymark_proto::admin::v1::{ClusterStatus, GetClusterRequest};
 use crate::excuse::Excuse;
 use crate::host::{Host, address};
 use crate::link::{Conditions, Links};
+use crate::meddle::{self, Orders};
 use crate::router::Router;
 use harness::chance::Chance;
 
@@ -40,11 +41,14 @@ pub(crate) const AGENTS: [u8; 3] = [11, 12, 13];
 pub(crate) const ENDPOINTS: [u8; 3] = [21, 22, 23];
 const ASKER: u8 = 31;
 
+/// Entries after which members make snapshots and cut their logs, but for a tenth: few, so that whoever is away for a while gets one.
+pub(crate) const SNAPSHOT_AFTER: u64 = 200;
+
 /// Room on the disk of the last member, which gets filled up.
 const SMALL_DISK: &str = "size=96m";
 
 /// How long the cluster may take to be whole again once nothing befalls it any more.
-const RECOVERY: Duration = Duration::from_secs(90);
+const RECOVERY: Duration = Duration::from_secs(180);
 
 /// How long a member may take to say what it knows.
 const STATUS_PATIENCE: Duration = Duration::from_secs(4);
@@ -58,6 +62,10 @@ pub(crate) struct Scene {
     pub(crate) callers: Vec<Caller>,
     /// For each member: may its answers be missing?
     pub(crate) excuses: Vec<Arc<Excuse>>,
+    /// May what is stamped be wrong?
+    pub(crate) clocks: Arc<Excuse>,
+    /// What each member is to believe of its clock, and to wait for its disk.
+    pub(crate) orders: Vec<Orders>,
     pub(crate) chance: Chance,
     /// Members that came and went.
     pub(crate) strangers: u32,
@@ -72,6 +80,10 @@ pub(crate) struct Plan {
     pub(crate) timers: &'static str,
     /// How long faults go on, unless each comes once.
     pub(crate) limit: Option<Duration>,
+    /// Entries after which a snapshot is made.
+    pub(crate) snapshot_after: u64,
+    /// Is the last member's disk one that can be filled up, in memory? Else it is like the others'.
+    pub(crate) small_disk: bool,
 }
 
 /// Who leads, as a member says.
@@ -91,12 +103,24 @@ impl Scene {
         let links = Links::new(USUAL, Chance::from_seed(chance.draw()));
         let router = Router::start(hosts.values().map(Arc::as_ref), links);
         hosts[&ASKER].enter();
-        let cluster = found(plan, &hosts)?;
+        let (cluster, orders) = found(plan, &hosts)?;
         let callers: Vec<Caller> = cluster.members.iter().map(Member::caller).collect();
         let excuses = callers.iter().map(|_| Arc::default()).collect();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let mut scene =
-            Self { cluster, hosts, router, runtime, callers, excuses, chance, strangers: 0, plan };
+        let clocks = Arc::default();
+        let mut scene = Self {
+            cluster,
+            hosts,
+            router,
+            runtime,
+            callers,
+            excuses,
+            clocks,
+            orders,
+            chance,
+            strangers: 0,
+            plan,
+        };
         scene.configure();
         Ok(scene)
     }
@@ -163,10 +187,20 @@ impl Scene {
     /// Changes what the links among members and between them and agents do. Those to the askers stay as they are, so that a reply
     /// that is missing is a member's fault.
     pub(crate) fn impair(&self, change: impl Fn(&mut Conditions)) {
+        self.change_links(&AGENTS, change);
+    }
+
+    /// The same, those to the askers included.
+    pub(crate) fn impair_all(&self, change: impl Fn(&mut Conditions)) {
+        let [one, two, three] = AGENTS;
+        self.change_links(&[one, two, three, ASKER], change);
+    }
+
+    fn change_links(&self, with: &[u8], change: impl Fn(&mut Conditions)) {
         let members: Vec<u8> = self.places().map(host_of).collect();
         let mut links = self.router.links();
         for &member in &members {
-            for other in members.iter().copied().chain(AGENTS).filter(|other| *other != member) {
+            for other in members.iter().chain(with).copied().filter(|other| *other != member) {
                 links.change((member, other), &change);
                 links.change((other, member), &change);
             }
@@ -194,10 +228,24 @@ impl Scene {
     /// Ends whatever befalls the cluster, and waits until it is whole; what it lacks if it does not become so.
     pub(crate) fn heal(&mut self) -> Result<(), String> {
         self.router.links().heal();
+        for orders in &self.orders {
+            orders.set_clock_off(0);
+            orders.set_flush_takes(Duration::ZERO);
+        }
+        self.clocks.end();
         if std::fs::remove_file(self.filler()).is_ok() {
             let last = self.callers.len() - 1;
             self.kill(last);
         }
+        self.restore();
+        let lacks = within(RECOVERY, || self.is_whole()).err();
+        lacks.map_or(Ok(()), |lacks| {
+            Err(format!("not whole {RECOVERY:?} after everything was healed: {lacks}"))
+        })
+    }
+
+    /// Every process that stands still goes on, and every one that has ended is started anew.
+    pub(crate) fn restore(&mut self) {
         for at in self.places() {
             if self.cluster.members[at].is_running() {
                 self.cluster.members[at].process().signal(Signal::CONT);
@@ -205,14 +253,10 @@ impl Scene {
                 self.start_member(at);
             }
         }
-        let lacks = within(RECOVERY, || self.is_whole()).err();
-        lacks.map_or(Ok(()), |lacks| {
-            Err(format!("not whole {RECOVERY:?} after everything was healed: {lacks}"))
-        })
     }
 
     /// Is every member ready, and knows the same leader as the others? One that is ready has no excuse any more.
-    fn is_whole(&mut self) -> Result<(), String> {
+    pub(crate) fn is_whole(&mut self) -> Result<(), String> {
         for at in self.places() {
             let member = &mut self.cluster.members[at];
             claim(member.is_running(), format!("{} has ended", member.name))?;
@@ -231,6 +275,17 @@ impl Scene {
         claim(leads.iter().all(|lead| lead.is_ok() && *lead == leads[0]), format!("{leads:?}"))
     }
 
+    /// The entry up to which the newest snapshot of the member at this place goes; 0 without one.
+    pub(crate) fn snapshot(&self, at: usize) -> u64 {
+        let folder = std::fs::read_dir(self.cluster.members[at].data().join("snapshots"));
+        let names = folder.into_iter().flatten().flatten().map(|file| file.file_name());
+        let entry = |name: std::ffi::OsString| {
+            let (entry, _) = name.to_str()?.strip_suffix(".snapshot")?.split_once('-')?;
+            entry.parse().ok()
+        };
+        names.filter_map(entry).max().unwrap_or_default()
+    }
+
     /// What fills the small disk when it is there.
     pub(crate) fn filler(&self) -> PathBuf {
         let last = self.cluster.members.last().expect("a cluster has members");
@@ -243,7 +298,9 @@ impl Scene {
         self.cluster.agents.iter_mut().for_each(Agent::kill);
         let small = self.cluster.members.last().expect("a cluster has members").data();
         if !keep {
-            let _ = Command::new("umount").arg(small).status();
+            if self.plan.small_disk {
+                let _ = Command::new("umount").arg(small).status();
+            }
             let _ = std::fs::remove_dir_all(self.cluster.directory());
         }
     }
@@ -255,26 +312,37 @@ pub(crate) fn host_of(at: usize) -> u8 {
 }
 
 /// A member on a host, with the ports that are usual.
-pub(crate) fn member(name: &str, number: u8, directory: &Path, timers: &str) -> Member {
+pub(crate) fn member(name: &str, number: u8, directory: &Path, plan: Plan) -> Member {
     let mut member = Member::new(name, directory);
     let at = |port| SocketAddr::from((address(number), port));
     (member.grpc, member.dns, member.http) = (at(7_400), at(5_300), at(7_401));
     // Askers have one address together, and ask more often than one resolver should.
-    member.flags = ["--timers", timers, "--dns-rate-limit", "0"].map(str::to_owned).to_vec();
+    let snapshot_after = plan.snapshot_after.to_string();
+    member.flags = ["--timers", plan.timers, "--dns-rate-limit", "0", "--snapshot-after", &snapshot_after]
+        .map(str::to_owned)
+        .to_vec();
     member
 }
 
-fn found(plan: Plan, hosts: &BTreeMap<u8, Arc<Host>>) -> anyhow::Result<Cluster> {
+fn found(plan: Plan, hosts: &BTreeMap<u8, Arc<Host>>) -> anyhow::Result<(Cluster, Vec<Orders>)> {
     let directory = tempfile::Builder::new().prefix("waymark-nemesis-").disable_cleanup(true).tempdir()?;
-    let place = |number: u8| member(&format!("m{number}"), number, directory.path(), plan.timers);
+    let library = meddle::library(directory.path())?;
+    let place = |number: u8| member(&format!("m{number}"), number, directory.path(), plan);
     let mut started: Vec<Member> = (1..=plan.members).map(place).collect();
-    let small = started.last().expect("a cluster has members").data();
-    std::fs::create_dir_all(&small)?;
-    let mounted =
-        Command::new("mount").args(["-t", "tmpfs", "-o", SMALL_DISK, "small"]).arg(&small).status()?;
-    anyhow::ensure!(mounted.success(), "no file system could be mounted at {}", small.display());
+    if plan.small_disk {
+        let small = started.last().expect("a cluster has members").data();
+        std::fs::create_dir_all(&small)?;
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", SMALL_DISK, "small"]).arg(&small).status()?;
+        anyhow::ensure!(mounted.success(), "no file system could be mounted at {}", small.display());
+    }
+    let mut orders = Vec::new();
     for (number, member) in (1..).zip(&mut started) {
+        let (of_member, environment) =
+            Orders::new(directory.path().join(format!("{}.orders", member.name)), &library)?;
+        orders.push(of_member);
+        member.environment = environment;
         hosts[&number].within(|| member.start());
     }
-    Ok(Cluster::unite(directory, started))
+    Ok((Cluster::unite(directory, started), orders))
 }

@@ -72,6 +72,10 @@ start_grace = "10s"
 # `waymark cluster upgrade`. Empty: the program's own.
 apply_level_max = ""
 
+# Log entries after which a snapshot is made and the log is cut, but for a tenth of that, which members that are a little
+# behind are sent from it; those further behind get the snapshot. 100 to 1000000.
+snapshot_after = 10000
+
 # How long a member that is cut off from the cluster goes on answering from its last state, before it answers SERVFAIL so that
 # resolvers turn to others: 4s or more with the timers local, 10s with regional, 30s with global. 0s: without limit.
 max_stale = "0s"

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 use super::snapshot::Snapshots;
 use super::types::Raft;
 
-/// Bytes of commands after which a snapshot is made, unless the last one was large: what is written a second time costs no more than
-/// four times what was written once. A member that comes back carries these commands out again, 1 to 2 s for so many (CLU-3).
+/// Bytes of commands after which a snapshot is made, unless the last one was large: a snapshot has at most four times the bytes of the
+/// commands since the one before. A member that comes back carries these commands out again, 1 to 2 s for so many (CLU-3).
 const BACKLOG_BYTES: u64 = 16 << 20;
 /// How often it is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

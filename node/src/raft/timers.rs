@@ -44,9 +44,16 @@ pub struct Compaction {
     pub keep_entries: u64,
 }
 
+impl Compaction {
+    /// A tenth of the entries between two snapshots is kept.
+    pub fn after(entries: u64) -> Self {
+        Self { snapshot_after_entries: entries, keep_entries: entries / 10 }
+    }
+}
+
 impl Default for Compaction {
     fn default() -> Self {
-        Self { snapshot_after_entries: 10_000, keep_entries: 1_000 }
+        Self::after(10_000)
     }
 }
 
