@@ -74,9 +74,7 @@ waymark cluster add https://127.0.0.1:7412 --endpoint https://127.0.0.1:7411")]
     },
     /// All members run a later version: have the cluster do what that version does otherwise. Refused before all members support it.
     /// Afterwards no member can go back to the version before. 'waymark cluster status' shows what each member supports.
-    #[command(
-        after_help = "Examples:\n  waymark cluster status\n  waymark cluster upgrade --dry-run\n  waymark cluster upgrade"
-    )]
+    #[command(after_help = "Examples:\n  waymark cluster upgrade --dry-run\n  waymark cluster upgrade")]
     Upgrade {
         /// Only say whether it could be done, or who stands in the way
         #[arg(long)]
