@@ -58,7 +58,7 @@ nemesis-short: ## The same with each fault once and a seed that stays, of builds
 crash-loops: build ## Kill all members 200 times under writes, damage a file of one 100 times, and count what gets lost (ARGS="--seed N")
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-crash $(ARGS)
 
-power-loss: build ## Shut the file system under a member down 120 times on ext4 and 40 times on XFS; takes root and loop devices
+power-loss: build ## Shut the file system under a member, alone and as the leader of three, down 120 times on ext4 and 40 times on XFS; takes root and loop devices
 	@tests/install-peers xfsprogs
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-crash --power ext4 --cycles 120 $(ARGS)
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-crash --power xfs --cycles 40 $(ARGS)
