@@ -90,7 +90,8 @@ fn start(cli: &Cli) -> anyhow::Result<()> {
         return say("the settings are in order\n");
     }
     let log = logging::start(&config.log_level, config.log_format).map_err(anyhow::Error::msg)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no runtime")?;
+    // One thread: a probe is so little work that handing it to another costs more (PERF-4).
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("no runtime")?;
     let known = match joining {
         Some(joining) => Known::Not(Box::new(joining)),
         None => Known::By(credentials),

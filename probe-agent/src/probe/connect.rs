@@ -15,10 +15,7 @@ pub(super) async fn connect(guard: &Guard, address: SocketAddr) -> Result<TcpStr
     guard.admit(address.ip()).map_err(|refusal| Fault::agent(refusal.to_string()))?;
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
     let socket = socket.map_err(|error| Fault::agent(format!("cannot open a socket: {error}")))?;
-    let stream = socket.connect(address).await.map_err(|error| judge(&error, address))?;
-    // The request leaves in one piece anyway; without this a TLS handshake could wait for a delayed acknowledgement.
-    stream.set_nodelay(true).map_err(|error| Fault::agent(format!("cannot set up a socket: {error}")))?;
-    Ok(stream)
+    socket.connect(address).await.map_err(|error| judge(&error, address))
 }
 
 /// | the kernel says | and | class |

@@ -1,76 +1,84 @@
 //! One HTTP/1.1 request and the head of its response (PRB-1, PRB-2, PRB-4, PRB-5, PRB-7, PRB-12).
 //!
-//! This is hyper's client connection and not reqwest, which stands above it, because reqwest can't keep these rules:
-//! it takes the TLS name from the URL, not from a custom `Host`, while connecting elsewhere (PRB-3); it does not bound
-//! a response head (PRB-12); it shows no certificate of a handshake that failed (PRB-9); and it may send a request
-//! again on its own (PRB-7). Here one connection carries one request and is dropped.
+//! The request is bytes and the head is read by httparse, which is what hyper, and so reqwest, reads heads with. What stands above
+//! it is left out because reqwest can't keep these rules: it takes the TLS name from the URL, not from a custom `Host`, while
+//! connecting elsewhere (PRB-3); it does not bound a response head (PRB-12); it shows no certificate of a handshake that failed
+//! (PRB-9); it may send a request again on its own (PRB-7); and pools, channels and bodies cost more than the probe (PERF-4).
+//! Here one connection carries one request and is dropped.
 
-use std::error::Error;
-use std::io;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use std::fmt;
 
-use futures_util::future::{Either, select};
-use http::Request;
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING, USER_AGENT,
+    CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, TRANSFER_ENCODING, USER_AGENT,
 };
 use http::uri::PathAndQuery;
-use http_body_util::Empty;
-use hyper::body::Bytes;
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use waymark_core::health::{Check, OutcomeClass};
-use waymark_core::model::Target;
+use waymark_core::model::{Header, Target};
 
+use super::head::Head;
 use super::report::Fault;
-
-/// The request line and headers are all there is to a probe's request.
-pub(super) type ProbeRequest = Request<Empty<Bytes>>;
-
-/// Most bytes of a response that are ever held: a longer head is a `protocol` failure, a body is not read beyond what
-/// came with the head. Real heads stay below 16 KiB, common servers' own bound is 8 KiB. Heads of more than 100 lines,
-/// hyper's own bound, are refused likewise.
-const RESPONSE_BYTES_MAX: usize = 64 * 1024;
 
 /// Who asks, unless a custom header says otherwise (PRB-5).
 const AGENT_NAME: &str = concat!("waymark-agent/", env!("CARGO_PKG_VERSION"));
+
+/// A request as it is sent: a line, headers, and no body.
+pub(super) struct ProbeRequest(Vec<u8>);
+
+impl fmt::Debug for ProbeRequest {
+    /// Values of headers may be secrets: none is shown (SEC-4).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ProbeRequest({} bytes)", self.0.len())
+    }
+}
 
 /// The request that `check` asks for.
 pub(super) fn request(check: &Check) -> Result<ProbeRequest, Fault> {
     let path = PathAndQuery::try_from(check.path.as_str())
         .map_err(|error| Fault::agent(format!("the path cannot be sent: {error}")))?;
-    let mut headers = custom_headers(check)?;
-    if !headers.contains_key(HOST) {
-        let host = HeaderValue::try_from(authority(check));
-        headers
-            .insert(HOST, host.map_err(|error| Fault::agent(format!("the target cannot be sent: {error}")))?);
+    let mut request = ProbeRequest(Vec::with_capacity(256));
+    request.0.extend_from_slice(b"GET ");
+    request.0.extend_from_slice(path.as_str().as_bytes());
+    request.0.extend_from_slice(b" HTTP/1.1\r\n");
+    let is_custom = |name: &HeaderName| {
+        check.headers.iter().any(|header| header.name.eq_ignore_ascii_case(name.as_str()))
+    };
+    if !is_custom(&HOST) {
+        request.add("Host", authority(check).as_bytes());
     }
-    headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT_NAME));
-    headers.entry(CONNECTION).or_insert(HeaderValue::from_static("close"));
-    let mut request = Request::new(Empty::new());
-    *request.uri_mut() = path.into();
-    *request.headers_mut() = headers;
+    for (at, header) in check.headers.iter().enumerate() {
+        // Each name once: the last one counts.
+        if !check.headers[at + 1..].iter().any(|later| later.name.eq_ignore_ascii_case(&header.name)) {
+            request.add(&header.name, sendable(header)?.as_bytes());
+        }
+    }
+    if !is_custom(&USER_AGENT) {
+        request.add("User-Agent", AGENT_NAME.as_bytes());
+    }
+    if !is_custom(&CONNECTION) {
+        request.add("Connection", b"close");
+    }
+    request.0.extend_from_slice(b"\r\n");
     Ok(request)
 }
 
-/// The check's own headers, each name once.
-fn custom_headers(check: &Check) -> Result<HeaderMap, Fault> {
-    let mut headers = HeaderMap::with_capacity(check.headers.len() + 3);
-    for header in &check.headers {
-        // The value may be a secret: it is never shown.
-        let unsendable = || Fault::agent(format!("the header {:?} cannot be sent", header.name));
-        let name = HeaderName::try_from(&header.name).map_err(|_| unsendable())?;
-        if name == CONTENT_LENGTH || name == TRANSFER_ENCODING {
-            return Err(Fault::agent(format!("the header {name} cannot be sent: a probe has no body")));
+impl ProbeRequest {
+    fn add(&mut self, name: &str, value: &[u8]) {
+        for part in [name.as_bytes(), b": ", value, b"\r\n"] {
+            self.0.extend_from_slice(part);
         }
-        let value = header.value.plain().ok_or_else(unsendable)?;
-        let mut value = HeaderValue::try_from(value).map_err(|_| unsendable())?;
-        value.set_sensitive(true);
-        headers.insert(name, value);
     }
-    Ok(headers)
+}
+
+/// The value of one of the check's own headers, if it and its name may stand in a request.
+fn sendable(header: &Header) -> Result<HeaderValue, Fault> {
+    // The value may be a secret: it is never shown.
+    let unsendable = || Fault::agent(format!("the header {:?} cannot be sent", header.name));
+    let name = HeaderName::try_from(&header.name).map_err(|_| unsendable())?;
+    if name == CONTENT_LENGTH || name == TRANSFER_ENCODING {
+        return Err(Fault::agent(format!("the header {name} cannot be sent: a probe has no body")));
+    }
+    HeaderValue::try_from(header.value.plain().ok_or_else(unsendable)?).map_err(|_| unsendable())
 }
 
 /// The target as a `Host` header names it: the port only if it is not the scheme's own (PRB-4).
@@ -87,132 +95,39 @@ fn authority(check: &Check) -> String {
 
 /// Sends `request` over `stream` and waits for the response's head; interim 1xx heads are passed over, but 101 is final.
 /// The connection is gone when this returns.
-pub(super) async fn exchange<S>(stream: S, request: ProbeRequest) -> Result<u16, Fault>
+pub(super) async fn exchange<S>(mut stream: S, request: ProbeRequest) -> Result<u16, Fault>
 where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: AsyncRead + AsyncWrite + Unpin,
 {
-    let mut builder = http1::Builder::new();
-    builder.max_buf_size(RESPONSE_BYTES_MAX).title_case_headers(true);
-    let stream = TokioIo::new(SpeakFirst { stream, has_spoken: false, listener: None });
-    let (mut sender, connection) = builder.handshake(stream).await.map_err(|error| judge(&error))?;
-    let response = pin!(sender.send_request(request));
-    let end = match select(response, pin!(connection)).await {
-        Either::Left((end, _)) => end,
-        // The connection's own end is told to whoever waits for the response.
-        Either::Right((_, response)) => response.await,
-    };
-    end.map(|response| response.status().as_u16()).map_err(|error| judge(&error))
+    stream.write_all(&request.0).await.map_err(|error| broken(&error))?;
+    // TLS keeps back what has no room yet.
+    stream.flush().await.map_err(|error| broken(&error))?;
+    let mut head = Head::default();
+    loop {
+        let length = stream.read(head.room()).await.map_err(|error| broken(&error))?;
+        if length == 0 {
+            return Err(closed());
+        }
+        if let Some(status) = head.take(length)? {
+            return Ok(status);
+        }
+    }
+}
+
+fn closed() -> Fault {
+    Fault::new(OutcomeClass::Reset, "closed before the response head was whole")
 }
 
 /// | what happened | class |
 /// |---|---|
 /// | a TLS alert instead of a response, as for a missing client certificate | `tls` |
 /// | closed or reset before the head was whole | `reset` |
-/// | not HTTP, or beyond the bounds | `protocol` |
-fn judge(error: &hyper::Error) -> Fault {
-    if let Some(alert) = source::<rustls::Error>(error) {
-        return Fault::new(OutcomeClass::Tls, alert.to_string());
-    }
-    if error.is_incomplete_message() || error.is_canceled() || error.is_closed() {
-        return Fault::new(OutcomeClass::Reset, "closed before the response head was whole");
-    }
-    match source::<io::Error>(error).map(io::Error::kind) {
-        Some(io::ErrorKind::UnexpectedEof) => {
-            Fault::new(OutcomeClass::Reset, "closed before the response head was whole")
-        }
-        Some(_) => {
-            Fault::new(OutcomeClass::Reset, format!("before the response head was whole: {}", root(error)))
-        }
-        None => Fault::new(OutcomeClass::Protocol, format!("no HTTP response: {}", root(error))),
-    }
-}
-
-/// The first error of that type in the chain of causes; inside an `io::Error` too.
-fn source<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(found) = error.downcast_ref::<E>() {
-            return Some(found);
-        }
-        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        next = match inner {
-            Some(inner) => Some(inner as &(dyn Error + 'static)),
-            None => error.source(),
-        };
-    }
-    None
-}
-
-fn root<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
-    let mut root = error;
-    while let Some(cause) = root.source() {
-        root = cause;
-    }
-    root
-}
-
-/// Hears nothing before it has spoken: a server that answers before it was asked, as the simplest ones do, is
-/// unexpected to hyper but still gives a complete response head.
-struct SpeakFirst<S> {
-    stream: S,
-    has_spoken: bool,
-    listener: Option<Waker>,
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for SpeakFirst<S> {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        if this.has_spoken {
-            return Pin::new(&mut this.stream).poll_read(context, buffer);
-        }
-        this.listener = Some(context.waker().clone());
-        Poll::Pending
-    }
-}
-
-impl<S: AsyncWrite + Unpin> SpeakFirst<S> {
-    fn note(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if written.is_ready() {
-            self.has_spoken = true;
-            if let Some(listener) = self.listener.take() {
-                listener.wake();
-            }
-        }
-        written
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for SpeakFirst<S> {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        let written = Pin::new(&mut this.stream).poll_write(context, buffer);
-        this.note(written)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffers: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        let written = Pin::new(&mut this.stream).poll_write_vectored(context, buffers);
-        this.note(written)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+fn broken(error: &std::io::Error) -> Fault {
+    let alert = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match (alert, error.kind()) {
+        (Some(alert), _) => Fault::new(OutcomeClass::Tls, alert.to_string()),
+        (None, std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::WriteZero) => closed(),
+        (None, _) => Fault::new(OutcomeClass::Reset, format!("before the response head was whole: {error}")),
     }
 }
 
@@ -237,6 +152,10 @@ mod tests {
         }
     }
 
+    fn text(request: &ProbeRequest) -> String {
+        String::from_utf8(request.0.clone()).unwrap()
+    }
+
     /// PRB-4: the port stands there unless it is the scheme's own.
     #[test]
     fn prb_4_the_host_that_is_named() {
@@ -249,7 +168,9 @@ mod tests {
             (Protocol::Http, "2001:db8::1", 8080, "[2001:db8::1]:8080"),
         ] {
             let request = request(&check(protocol, target, port)).unwrap();
-            assert_eq!(request.headers().get_all(HOST).iter().collect::<Vec<_>>(), [host]);
+            let text = text(&request);
+            let hosts: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("Host: ")).collect();
+            assert_eq!(hosts, [host]);
         }
     }
 
@@ -263,8 +184,10 @@ mod tests {
                 || monitor_limits::PATH_UNSENDABLE.contains(&character);
             for path in [format!("/a{character}b"), format!("/a?b{character}c")] {
                 let check = Check { path: path.clone(), ..check(Protocol::Http, "192.0.2.1", 80) };
-                let sent = request(&check).map(|request| request.uri().to_string());
-                assert!(is_refused || sent == Ok(path.clone()), "{path:?}: {sent:?}");
+                let sent = request(&check).map(|request| text(&request));
+                let line = format!("GET {path} HTTP/1.1\r\n");
+                let is_sent = sent.as_ref().is_ok_and(|sent| sent.starts_with(&line));
+                assert!(is_refused || is_sent, "{path:?}: {sent:?}");
             }
         }
     }
@@ -274,8 +197,39 @@ mod tests {
     fn sec_4_a_value_is_not_shown_with_its_request() {
         let header = Header { name: "X-Key".into(), value: "geheim".into() };
         let request = request(&Check { headers: vec![header], ..check(Protocol::Http, "192.0.2.1", 80) });
-        let shown = format!("{:?}", request.unwrap()).to_lowercase();
-        assert!(shown.contains("x-key") && !shown.contains("geheim"), "{shown}");
+        let request = request.unwrap();
+        assert!(text(&request).contains("\r\nX-Key: geheim\r\n"));
+        assert!(!format!("{request:?}").contains("geheim"));
+    }
+
+    /// PRB-4, SET-10: the check's own value stands in place of the usual one, and no name stands twice, however it is written.
+    #[test]
+    fn prb_4_no_name_stands_twice() {
+        let header = |name: &str, value: &str| Header { name: name.into(), value: value.into() };
+        let headers =
+            ["hOST", "USER-agent", "connection", "X-A", "x-a"].map(|name| header(name, name)).to_vec();
+        let request = request(&Check { headers, ..check(Protocol::Http, "192.0.2.1", 80) }).unwrap();
+        assert_eq!(
+            text(&request),
+            "GET / HTTP/1.1\r\nhOST: hOST\r\nUSER-agent: USER-agent\r\nconnection: connection\r\nx-a: x-a\r\n\r\n"
+        );
+    }
+
+    /// SET-10: what could be read as a second header or request is never sent.
+    #[test]
+    fn set_10_a_header_that_cannot_be_sent_is_the_agents_trouble() {
+        for (name, value) in [
+            ("X-A", "b\r\nX-B: c"),
+            ("X A", "b"),
+            ("", "b"),
+            ("Content-Length", "1"),
+            ("Transfer-Encoding", "chunked"),
+        ] {
+            let headers = vec![Header { name: name.into(), value: value.into() }];
+            let fault = request(&Check { headers, ..check(Protocol::Http, "192.0.2.1", 80) }).unwrap_err();
+            assert_eq!(fault.class, OutcomeClass::Agent, "{name:?}: {value:?}");
+            assert!(!fault.detail.contains("X-B"), "{}", fault.detail);
+        }
     }
 
     /// PRB-1: a response head that was there before the request is a response head.

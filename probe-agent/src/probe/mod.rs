@@ -1,6 +1,7 @@
 //! One probe of one endpoint: from its check to what was found.
 
 mod connect;
+mod head;
 mod http;
 mod report;
 mod tcp;
