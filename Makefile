@@ -76,8 +76,8 @@ fix: ## Format and mend what the lints can mend
 	$(CARGO) clippy --locked --workspace --all-targets --fix --allow-dirty --allow-staged
 	$(CARGO) fmt --all
 
-bench: build ## Measure; docs/benchmarks.md says what is printed (ARGS="--only dns" runs a part); installs etcd as below
-	@tests/install-peers etcd-server
+bench: build ## Measure; docs/benchmarks.md says what is printed (ARGS="--only dns" runs a part); installs etcd and blackbox_exporter as below
+	@tests/install-peers etcd-server prometheus-blackbox-exporter
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-bench $(ARGS)
 
 bench-dns: build ## Measure DNS beside gdnsd and Knot, which are installed if this is Debian and they are missing

@@ -1,5 +1,6 @@
 //! The CPU time that a process has used, and on which core it may use more.
 
+use std::path::Path;
 use std::time::Duration;
 
 /// User and system time of the process `pid` since it started.
@@ -31,11 +32,18 @@ impl std::ops::Sub for Used {
 /// What all threads of the process `pid` have used since they started.
 pub(crate) fn exact(pid: u32) -> Used {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("the process runs");
-    let nanos = tasks.filter_map(|task| {
-        let stat = std::fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
-        stat.split(' ').next()?.parse::<u64>().ok()
-    });
-    Used { all: Duration::from_nanos(nanos.sum()), user: user(pid) }
+    let times = tasks.filter_map(|task| on_core(&task.ok()?.path()));
+    Used { all: times.sum(), user: user(pid) }
+}
+
+/// What this thread has used since it started.
+pub(crate) fn of_this_thread() -> Duration {
+    on_core(Path::new("/proc/thread-self")).expect("this thread runs")
+}
+
+fn on_core(task: &Path) -> Option<Duration> {
+    let stat = std::fs::read_to_string(task.join("schedstat")).ok()?;
+    stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
 fn user(pid: u32) -> Duration {

@@ -11,7 +11,10 @@ mod change;
 mod cpu;
 mod dns;
 mod echo;
+mod exporter;
+mod farm;
 mod flapping;
+mod ingest;
 mod large;
 mod probes;
 mod quantiles;
@@ -51,8 +54,10 @@ enum Part {
     Change,
     /// CPU time of a DNS answer, beside a bare echo
     Answers,
-    /// CPU time of an HTTP probe
+    /// CPU time of a probe, beside a bare loop and blackbox_exporter
     Probes,
+    /// What outcomes that say nothing new cost a member
+    Ingest,
     /// Latency and throughput of durable writes, beside etcd
     Writes,
     /// How long there are no writes after a crash
@@ -91,6 +96,9 @@ fn main() {
     }
     if wanted(Part::Probes) {
         probes::measure(scale);
+    }
+    if wanted(Part::Ingest) {
+        ingest::measure(8 * scale);
     }
     if wanted(Part::Writes) {
         writes::measure(100 * scale);
