@@ -13,6 +13,7 @@ pub mod etcd;
 pub mod eventually;
 pub mod load;
 pub mod member;
+pub mod net;
 pub mod peer;
 pub mod pki;
 pub mod ports;

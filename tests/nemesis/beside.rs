@@ -14,11 +14,11 @@ use harness::within;
 
 use crate::account::longest_gap;
 use crate::faults::HOLD;
-use crate::host::{Host, address};
-use crate::link::Conditions;
-use crate::router::Router;
 use crate::scene::{Scene, host_of};
 use crate::writers::{Door, Writers};
+use harness::net::Conditions;
+use harness::net::Router;
+use harness::net::{Host, address};
 
 /// How long members may take to be whole again.
 const RECOVERY: Duration = Duration::from_secs(90);

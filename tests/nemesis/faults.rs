@@ -7,8 +7,8 @@ use harness::eventually::{claim, let_pass};
 use harness::within;
 
 use crate::inside::{clocks_stepped, disk_full, disk_slow, snapshot_sent};
-use crate::link::{Conditions, Counts};
 use crate::scene::{Lead, SPARE, Scene, host_of, member};
+use harness::net::{Conditions, Counts};
 
 /// How long a fault lasts at least.
 pub(crate) const HOLD: Duration = Duration::from_millis(3_500);

@@ -7,9 +7,9 @@ use harness::eventually::{claim, let_pass};
 use harness::within;
 
 use crate::faults::{EFFECT, HOLD, follower, hold};
-use crate::link::Conditions;
 use crate::register;
 use crate::scene::Scene;
+use harness::net::Conditions;
 
 /// How far clocks are off: forwards as far as nothing ends by time alone, backwards as far as certificates are made for (their
 /// validity begins five minutes before they are made).

@@ -2,7 +2,7 @@
 //! cut, while clients write and read, names are asked for and endpoints break; then all that they saw is checked (CLU-2, CLU-5 …
 //! CLU-9, DNS-20, STA-7).
 //!
-//! It needs what [`NEEDS`] says, and does without all other rights and machines.
+//! It needs what [`net::NEEDS`] says and a C compiler, and does without all other rights and machines.
 
 #![expect(clippy::print_stdout, reason = "this program prints a table for people")]
 
@@ -13,19 +13,16 @@ mod counter;
 mod excuse;
 mod faults;
 mod history;
-mod host;
 mod inside;
-mod link;
 mod meddle;
 mod outages;
 mod register;
-mod router;
 mod scene;
 mod watch;
 mod writers;
 
 use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -33,7 +30,7 @@ use clap::Parser;
 use harness::chance::Chance;
 use harness::etcd::Etcd;
 use harness::eventually::{claim, let_pass};
-use harness::within;
+use harness::{net, within};
 
 use account::{Account, Befallen};
 use clients::{CLIENTS, Clients};
@@ -84,8 +81,7 @@ const PAUSE: Duration = Duration::from_millis(1_000);
 const RESUMED: Duration = Duration::from_secs(180);
 
 /// Told when it cannot be had.
-const NEEDS: &str = "the nemesis needs Linux with user namespaces or as root, util-linux, iproute2, a C compiler, and a /dev/net/tun that \
-                     may be opened (in a container: its device, and the rights to make namespaces and mounts)";
+const NEEDS: &str = "the nemesis needs a C compiler, and";
 
 fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
@@ -109,7 +105,8 @@ fn main() -> anyhow::Result<ExitCode> {
         "seed {seed}: {plan:?}, {CLIENTS} clients, 3 agents, links {:?}, faults {names:?}",
         scene::USUAL
     );
-    let scene = Scene::start(plan, Chance::from_seed(chance.draw())).context(NEEDS)?;
+    let scene = Scene::start(plan, Chance::from_seed(chance.draw()))
+        .with_context(|| format!("{NEEDS} {}", net::NEEDS))?;
     println!("logs and data are in {}", scene.cluster.directory().display());
     if arguments.beside_etcd {
         let time = Duration::from_secs(arguments.minutes * 60);
@@ -129,26 +126,12 @@ fn main() -> anyhow::Result<ExitCode> {
 /// Becomes `unshare`, which starts this program again with a network and mounts of its own: as root by right, as anybody else as root
 /// of a user namespace.
 fn enter_namespaces() -> anyhow::Error {
-    let is_root = rustix::process::geteuid().is_root();
-    let user: &[&str] = if is_root { &[] } else { &["--user", "--map-root-user"] };
-    let unshare = || {
-        let mut unshare = Command::new("unshare");
-        unshare.args(user).args(["--net", "--mount"]);
-        unshare
+    let mut unshare = match net::unshare() {
+        Ok(unshare) => unshare,
+        Err(error) => return error.context(NEEDS),
     };
-    match unshare().arg("true").output() {
-        Err(error) => return anyhow::Error::new(error).context("'unshare' (util-linux) cannot be started"),
-        Ok(output) if !output.status.success() => {
-            return anyhow::anyhow!(
-                "this machine makes no network namespaces for {}: {}; {NEEDS}",
-                if is_root { "root" } else { "its users" },
-                String::from_utf8_lossy(&output.stderr).trim()
-            );
-        }
-        Ok(_) => {}
-    }
     let own = std::env::current_exe().expect("the system knows this executable");
-    let error = unshare().arg(own).args(std::env::args_os().skip(1)).arg("--within").exec();
+    let error = unshare.arg(own).args(std::env::args_os().skip(1)).arg("--within").exec();
     anyhow::Error::new(error).context("'unshare' (util-linux) cannot be started")
 }
 

@@ -16,10 +16,10 @@ use waymark_proto::admin::v1::statuses_client::StatusesClient;
 use waymark_proto::admin::v1::{Event, ListEventsRequest, ListStatusesRequest, ReadOptions, Status, Verdict};
 
 use crate::excuse::Excuse;
-use crate::host::{Host, address};
 use crate::inside::CLOCK_OFF_MAX;
 use crate::scene::{AGENTS, ENDPOINTS, Scene, ZONE};
 use harness::chance::Chance;
+use harness::net::{Host, address};
 
 const PROFILE: &str = "web";
 const PORT: u16 = 8_080;

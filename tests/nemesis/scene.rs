@@ -16,11 +16,11 @@ use waymark_proto::admin::v1::cluster_client::ClusterClient;
 use waymark_proto::admin::v1::{ClusterStatus, GetClusterRequest};
 
 use crate::excuse::Excuse;
-use crate::host::{Host, address};
-use crate::link::{Conditions, Links};
 use crate::meddle::{self, Orders};
-use crate::router::Router;
 use harness::chance::Chance;
+use harness::net::Router;
+use harness::net::{Conditions, Links};
+use harness::net::{Host, address};
 
 /// The zone of all names.
 pub(crate) const ZONE: &str = "nemesis.waymark.test";

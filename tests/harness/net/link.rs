@@ -3,33 +3,38 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use harness::chance::Chance;
+use crate::chance::Chance;
 
 /// What a link does to the packets of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Conditions {
+pub struct Conditions {
     /// Nothing passes.
-    pub(crate) cut: bool,
+    pub cut: bool,
     /// So many of a hundred get lost.
-    pub(crate) loss: u64,
+    pub loss: u64,
     /// So many of a hundred arrive twice.
-    pub(crate) duplication: u64,
+    pub duplication: u64,
     /// So many of a hundred overtake those that are under way.
-    pub(crate) reordering: u64,
+    pub reordering: u64,
     /// How long a packet is under way.
-    pub(crate) delay: Duration,
+    pub delay: Duration,
     /// By how much that varies, either way.
-    pub(crate) jitter: Duration,
+    pub jitter: Duration,
 }
 
 /// What became of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) passed: u64,
-    pub(crate) cut: u64,
-    pub(crate) lost: u64,
-    pub(crate) duplicated: u64,
-    pub(crate) reordered: u64,
+pub struct Counts {
+    /// Went through.
+    pub passed: u64,
+    /// Met a cut.
+    pub cut: u64,
+    /// Were lost.
+    pub lost: u64,
+    /// Went through twice.
+    pub duplicated: u64,
+    /// Overtook others.
+    pub reordered: u64,
 }
 
 impl std::ops::Add for Counts {
@@ -47,7 +52,7 @@ impl std::ops::Add for Counts {
 }
 
 /// From a host to a host.
-pub(crate) type Direction = (u8, u8);
+pub type Direction = (u8, u8);
 
 #[derive(Debug, Default)]
 struct Link {
@@ -60,7 +65,7 @@ struct Link {
 
 /// Every link.
 #[derive(Debug)]
-pub(crate) struct Links {
+pub struct Links {
     usual: Conditions,
     by_direction: BTreeMap<Direction, Link>,
     chance: Chance,
@@ -68,33 +73,33 @@ pub(crate) struct Links {
 
 impl Links {
     /// Links that all do what is `usual`.
-    pub(crate) fn new(usual: Conditions, chance: Chance) -> Self {
+    pub fn new(usual: Conditions, chance: Chance) -> Self {
         Self { usual, by_direction: BTreeMap::new(), chance }
     }
 
     /// Changes what one direction does.
-    pub(crate) fn change(&mut self, direction: Direction, change: impl FnOnce(&mut Conditions)) {
+    pub fn change(&mut self, direction: Direction, change: impl FnOnce(&mut Conditions)) {
         let link = self.by_direction.entry(direction).or_default();
         change(link.conditions.get_or_insert(self.usual));
     }
 
     /// All do what is usual again.
-    pub(crate) fn heal(&mut self) {
+    pub fn heal(&mut self) {
         self.by_direction.values_mut().for_each(|link| link.conditions = None);
     }
 
     /// What became of the packets of one direction so far.
-    pub(crate) fn counts(&self, direction: Direction) -> Counts {
+    pub fn counts(&self, direction: Direction) -> Counts {
         self.by_direction.get(&direction).map(|link| link.counts).unwrap_or_default()
     }
 
     /// What became of all packets so far.
-    pub(crate) fn total(&self) -> Counts {
+    pub fn total(&self) -> Counts {
         self.by_direction.values().map(|link| link.counts).fold(Counts::default(), std::ops::Add::add)
     }
 
     /// When a packet that leaves `now` arrives, and when its copy does.
-    pub(crate) fn carry(&mut self, direction: Direction, now: Duration) -> [Option<Duration>; 2] {
+    pub fn carry(&mut self, direction: Direction, now: Duration) -> [Option<Duration>; 2] {
         let link = self.by_direction.entry(direction).or_default();
         let Conditions { cut, loss, duplication, reordering, delay, jitter } =
             link.conditions.unwrap_or(self.usual);

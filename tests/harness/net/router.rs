@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use tappers::Tun;
 
-use crate::host::{Host, destination};
-use crate::link::Links;
+use super::host::{Host, destination};
+use super::link::Links;
 
 /// Packets under way; those beyond are dropped, as a router drops them. A hundred megabytes, far above what few hosts have under
 /// way within some milliseconds.
@@ -18,7 +18,7 @@ const UNDER_WAY_MAX: usize = 65_536;
 type Packet = Reverse<(Duration, u64, u8, Vec<u8>)>;
 
 /// What the threads share.
-pub(crate) struct Router {
+pub struct Router {
     started: Instant,
     devices: BTreeMap<u8, Arc<Tun>>,
     links: Mutex<Links>,
@@ -28,7 +28,7 @@ pub(crate) struct Router {
 
 impl Router {
     /// Starts its threads, which end with the process.
-    pub(crate) fn start<'a>(hosts: impl IntoIterator<Item = &'a Host>, links: Links) -> Arc<Self> {
+    pub fn start<'a>(hosts: impl IntoIterator<Item = &'a Host>, links: Links) -> Arc<Self> {
         let devices = hosts.into_iter().map(|host| (host.number, host.device())).collect();
         let router = Arc::new(Self {
             started: Instant::now(),
@@ -47,7 +47,7 @@ impl Router {
     }
 
     /// The links, to be changed or counted.
-    pub(crate) fn links(&self) -> MutexGuard<'_, Links> {
+    pub fn links(&self) -> MutexGuard<'_, Links> {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -16,15 +16,19 @@ use tappers::{Interface, Tun};
 const NETWORK: [u8; 3] = [10, 77, 0];
 
 /// One of them; its namespace is there for as long as this is.
-pub(crate) struct Host {
-    pub(crate) number: u8,
+pub struct Host {
+    /// The last octet of its address.
+    pub number: u8,
     namespace: File,
     device: Arc<Tun>,
 }
 
 impl Host {
     /// Makes it; needs the right to do so, as in a user namespace.
-    pub(crate) fn make(number: u8) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    /// When the machine lacks something for it.
+    pub fn make(number: u8) -> anyhow::Result<Self> {
         // A namespace is a thread's: this one lives for the making.
         std::thread::scope(|scope| scope.spawn(|| Self::make_here(number)).join().expect("it does not panic"))
     }
@@ -32,8 +36,8 @@ impl Host {
     fn make_here(number: u8) -> anyhow::Result<Self> {
         unshare(CloneFlags::CLONE_NEWNET).context("a network namespace cannot be made")?;
         let namespace = File::open("/proc/thread-self/ns/net").context("/proc does not show namespaces")?;
-        let device = Tun::new_named(Interface::new("wm0")?)
-            .context("/dev/net/tun cannot be opened: the nemesis needs it")?;
+        let device =
+            Tun::new_named(Interface::new("wm0")?).context("/dev/net/tun cannot be opened: hosts need it")?;
         ip(&["link", "set", "lo", "up"])?;
         ip(&["address", "add", &format!("{}/24", address(number)), "dev", "wm0"])?;
         ip(&["link", "set", "wm0", "up", "mtu", "1500", "txqueuelen", "5000"])?;
@@ -41,7 +45,7 @@ impl Host {
     }
 
     /// Does `act` on this host: what it starts and what it listens on is there.
-    pub(crate) fn within<T: Send>(&self, act: impl FnOnce() -> T + Send) -> T {
+    pub fn within<T: Send>(&self, act: impl FnOnce() -> T + Send) -> T {
         std::thread::scope(|scope| {
             let there = scope.spawn(|| {
                 self.enter();
@@ -52,24 +56,27 @@ impl Host {
     }
 
     /// This thread and those that it starts are on this host from now on.
-    pub(crate) fn enter(&self) {
+    ///
+    /// # Panics
+    /// Never, as the namespace is there.
+    pub fn enter(&self) {
         setns(&self.namespace, CloneFlags::CLONE_NEWNET).expect("a namespace of ours can be entered");
     }
 
     /// Where its packets come out and go in.
-    pub(crate) fn device(&self) -> Arc<Tun> {
+    pub fn device(&self) -> Arc<Tun> {
         self.device.clone()
     }
 }
 
 /// The address of the host `number`.
-pub(crate) fn address(number: u8) -> Ipv4Addr {
+pub fn address(number: u8) -> Ipv4Addr {
     let [a, b, c] = NETWORK;
     Ipv4Addr::new(a, b, c, number)
 }
 
 /// The host that an IPv4 packet is for, if it is one of ours.
-pub(crate) fn destination(packet: &[u8]) -> Option<u8> {
+pub(super) fn destination(packet: &[u8]) -> Option<u8> {
     let is_ipv4 = packet.first().is_some_and(|first| first >> 4 == 4);
     let [a, b, c, number] = packet.get(16..20)?.try_into().ok()?;
     (is_ipv4 && [a, b, c] == NETWORK).then_some(number)
