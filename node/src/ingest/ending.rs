@@ -6,6 +6,7 @@ use tonic::{Code, Status};
 use waymark_core::model::{Caseless, MemberId, Revision};
 use waymark_core::state::Rejection;
 
+use super::limits::MESSAGE_BYTES_MAX;
 use crate::raft::ProposeError;
 
 /// Why a member ends an agent's stream.
@@ -86,6 +87,19 @@ impl Ending {
     /// Is there anybody left to be told, and anything to tell?
     pub(super) fn is_told(&self) -> bool {
         !matches!(self, Self::Closed | Self::Lost(_))
+    }
+
+    /// Why nothing more can be read of a stream that broke off with `status`: the connection is gone, or a message is too long to be
+    /// taken in.
+    pub(super) fn broken(status: &Status) -> Self {
+        match status.code() {
+            Code::OutOfRange => Self::Limit {
+                what: "the number of bytes in one message",
+                most: MESSAGE_BYTES_MAX as u64,
+                advice: "",
+            },
+            _ => Self::Lost(status.message().to_owned()),
+        }
     }
 
     /// What the agent is told.

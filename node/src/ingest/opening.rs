@@ -45,7 +45,7 @@ async fn hello(shared: &Shared, incoming: &mut Streaming<AgentMessage>) -> Resul
         first = first => first.map_err(|_| no_hello())?,
     };
     match message {
-        Err(status) => Err(Ending::Lost(status.message().to_owned())),
+        Err(status) => Err(Ending::broken(&status)),
         Ok(Some(AgentMessage { kind: Some(Kind::Hello(hello)) })) => Ok(hello),
         Ok(_) => Err(no_hello()),
     }

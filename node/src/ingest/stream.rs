@@ -163,7 +163,7 @@ impl Stream {
                 Ok(())
             }
             Event::Message(message) => match *message {
-                Err(status) => Err(Ending::Lost(status.message().to_owned())),
+                Err(status) => Err(Ending::broken(&status)),
                 Ok(None) => Err(Ending::Closed),
                 Ok(Some(message)) => {
                     self.shared.consensus.heard(&self.session.held);

@@ -12,7 +12,8 @@ use super::agent::{Agent, probe_outcome};
 use super::stage::{BAD, DEADLINE, Door, OK, Stage};
 use crate::ingest::ending::Ending;
 use crate::ingest::limits::{
-    BATCH_MAX, OUTCOMES_PER_SECOND_MAX, REPORT_OUTCOMES_MAX, STREAMS_MAX, UNSETTLED_MAX, Waits,
+    BATCH_MAX, MESSAGE_BYTES_MAX, OUTCOMES_PER_SECOND_MAX, REPORT_OUTCOMES_MAX, STREAMS_MAX, UNSETTLED_MAX,
+    Waits,
 };
 use crate::ingest::recent::Recent;
 use crate::ingest::session::{Greeting, Records, Session};
@@ -79,6 +80,22 @@ async fn sec_6_a_report_has_a_size() {
     let status = agent.ending().await.unwrap();
     assert_eq!(status.code(), Code::ResourceExhausted);
     assert!(status.message().contains("512"), "{}", status.message());
+}
+
+#[tokio::test]
+async fn sec_6_a_message_has_a_size() {
+    let stage = Stage::new(1, 3);
+    let endpoint = stage.endpoints()[0];
+    let door = Door::open(&stage, 1, Waits::default()).await;
+    let (mut agent, _) = Agent::open(&door, "a1", 7).await;
+    let outcome = probe_outcome(endpoint, agent.check(endpoint), 1, OK);
+    let detail = "x".repeat(MESSAGE_BYTES_MAX);
+    agent.send_report(vec![wire::ProbeOutcome { detail, ..outcome }]).await;
+    let mut unheard = Agent::greet(&door, &"x".repeat(MESSAGE_BYTES_MAX), 7).await;
+    for status in [agent.ending().await.unwrap(), unheard.ending().await.unwrap()] {
+        assert_eq!(status.code(), Code::ResourceExhausted);
+        assert!(status.message().contains("1048576"), "{}", status.message());
+    }
 }
 
 #[tokio::test]
