@@ -18,7 +18,8 @@ build: ## Build every binary for use (release)
 demo: build ## Run a three-member cluster with agents and endpoints on loopback (ARGS="--help" lists the options)
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-demo $(ARGS)
 
-test: ## Run all tests, the end-to-end suites with real processes included
+test: ## Run all tests, the end-to-end suites with real processes included; installs iproute2 if this is Debian and it is missing
+	@tests/install-peers iproute2
 	$(CARGO) build --locked --workspace --bins
 	$(CARGO) test --locked --workspace
 

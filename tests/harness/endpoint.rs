@@ -1,11 +1,12 @@
 //! An endpoint that can be broken and healed: HTTP, HTTPS or bare TCP on a loopback address of its own.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What an endpoint does with a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub enum Behaviour {
     Status(u16),
     /// Answers one request with this status, and every further one with 200.
     StatusOnce(u16),
+    /// Answers so many requests of each address with this status, and every further one of it with 200.
+    StatusEach(u16, u32),
     /// Closes without a word.
     Close,
     /// Says nothing for this long, then closes.
@@ -23,9 +26,28 @@ pub enum Behaviour {
 /// How long an endpoint waits for a request.
 const REQUEST_PATIENCE: Duration = Duration::from_secs(2);
 
+/// Answers that are kept; the oldest give way. Hours of a few agents.
+const ANSWERS_MAX: usize = 65_536;
+
+/// One request, and what it was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// When, by the monotonic clock.
+    pub at: Instant,
+    /// Who asked: an agent's address.
+    pub from: IpAddr,
+    /// What it called itself (`User-Agent`).
+    pub agent: String,
+    /// The status that it was answered.
+    pub status: u16,
+}
+
 #[derive(Debug)]
 struct Shared {
     behaviour: Mutex<Behaviour>,
+    /// Requests of each address since the endpoint behaves as it does.
+    asked: Mutex<BTreeMap<IpAddr, u32>>,
+    answers: Mutex<VecDeque<Answer>>,
     stopping: AtomicBool,
     connections: AtomicU64,
     requests: AtomicU64,
@@ -48,6 +70,8 @@ impl FakeEndpoint {
     pub fn http(address: SocketAddr) -> Self {
         let shared = Arc::new(Shared {
             behaviour: Mutex::new(Behaviour::Status(200)),
+            asked: Mutex::default(),
+            answers: Mutex::default(),
             stopping: AtomicBool::new(false),
             connections: AtomicU64::new(0),
             requests: AtomicU64::new(0),
@@ -70,7 +94,17 @@ impl FakeEndpoint {
 
     /// From now on does `behaviour` with each connection.
     pub fn behave(&self, behaviour: Behaviour) {
-        *self.shared.behaviour.lock().expect("no holder panics") = behaviour;
+        let mut held = self.shared.behaviour.lock().expect("no holder panics");
+        self.shared.asked.lock().expect("no holder panics").clear();
+        *held = behaviour;
+    }
+
+    /// What it has answered, the oldest first.
+    ///
+    /// # Panics
+    /// Never.
+    pub fn answers(&self) -> Vec<Answer> {
+        self.shared.answers.lock().expect("no holder panics").iter().cloned().collect()
     }
 
     /// How many connections it has taken.
@@ -162,14 +196,46 @@ fn answer(mut stream: TcpStream, behaviour: Behaviour, shared: &Shared) -> std::
             stream.set_read_timeout(Some(patience))?;
             std::io::copy(&mut stream, &mut std::io::sink()).map(drop)
         }
-        Behaviour::Status(status) | Behaviour::StatusOnce(status) => {
+        Behaviour::Status(_) | Behaviour::StatusOnce(_) | Behaviour::StatusEach(..) => {
             stream.set_read_timeout(Some(REQUEST_PATIENCE))?;
+            let from = stream.peer_addr()?.ip();
             let request = read_request(&mut stream)?;
+            let status = shared.status(behaviour, from);
+            shared.note(Answer { at: Instant::now(), from, agent: agent_of(&request), status });
             *shared.last_request.lock().expect("no holder panics") = request;
             shared.requests.fetch_add(1, Ordering::Relaxed);
             write!(stream, "HTTP/1.1 {status} Test\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
         }
     }
+}
+
+impl Shared {
+    fn status(&self, behaviour: Behaviour, from: IpAddr) -> u16 {
+        match behaviour {
+            Behaviour::Status(status) | Behaviour::StatusOnce(status) => status,
+            Behaviour::StatusEach(status, times) => {
+                let mut asked = self.asked.lock().expect("no holder panics");
+                let asked = asked.entry(from).or_default();
+                *asked += 1;
+                if *asked <= times { status } else { 200 }
+            }
+            Behaviour::Close | Behaviour::Silent(_) => 0,
+        }
+    }
+
+    fn note(&self, answer: Answer) {
+        let mut answers = self.answers.lock().expect("no holder panics");
+        if answers.len() == ANSWERS_MAX {
+            answers.pop_front();
+        }
+        answers.push_back(answer);
+    }
+}
+
+fn agent_of(request: &str) -> String {
+    let fields = request.lines().filter_map(|line| line.split_once(':'));
+    let mut named = fields.filter(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
+    named.next().map(|(_, value)| value.trim().to_owned()).unwrap_or_default()
 }
 
 fn read_request(stream: &mut TcpStream) -> std::io::Result<String> {
@@ -181,4 +247,27 @@ fn read_request(stream: &mut TcpStream) -> std::io::Result<String> {
         }
     }
     Ok(String::from_utf8_lossy(&request).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_address_fails_so_often_and_all_is_written_down() {
+        let endpoint = FakeEndpoint::http(SocketAddr::from(([127, 0, 0, 1], crate::ports::free())));
+        endpoint.behave(Behaviour::StatusEach(503, 2));
+        let ask = || {
+            let mut stream = TcpStream::connect(endpoint.address()).unwrap();
+            stream.write_all(b"GET / HTTP/1.1\r\nuser-agent: me\r\n\r\n").unwrap();
+            let mut reply = String::new();
+            stream.read_to_string(&mut reply).unwrap();
+            reply[9..12].to_owned()
+        };
+        assert_eq!([ask(), ask(), ask()], ["503", "503", "200"]);
+        let answers = endpoint.answers();
+        assert_eq!(answers.iter().map(|answer| answer.status).collect::<Vec<_>>(), [503, 503, 200]);
+        assert!(answers.iter().all(|answer| answer.agent == "me" && answer.from == endpoint.ip()));
+        assert!(answers.is_sorted_by_key(|answer| answer.at));
+    }
 }

@@ -23,6 +23,6 @@ pub mod terminal;
 pub use agent::Agent;
 pub use caller::Caller;
 pub use cluster::Cluster;
-pub use endpoint::{Behaviour, FakeEndpoint};
+pub use endpoint::{Answer, Behaviour, FakeEndpoint};
 pub use eventually::{eventually, within};
 pub use member::Member;

@@ -33,6 +33,7 @@ pub(crate) const USUAL: Conditions = Conditions {
     reordering: 0,
     delay: Duration::from_millis(5),
     jitter: Duration::from_millis(1),
+    rate: None,
 };
 
 /// The hosts: members from 1 on, a member that comes and goes, agents, endpoints, and those who ask.

@@ -20,7 +20,12 @@ pub struct Conditions {
     pub delay: Duration,
     /// By how much that varies, either way.
     pub jitter: Duration,
+    /// So many bytes in a second, and no more; the rest waits, and is lost if it would wait too long.
+    pub rate: Option<u64>,
 }
+
+/// Longest that a packet waits for its turn on a link that is throttled: a router's full queue.
+const TURN_MAX: Duration = Duration::from_secs(3);
 
 /// What became of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +40,8 @@ pub struct Counts {
     pub duplicated: u64,
     /// Overtook others.
     pub reordered: u64,
+    /// Waited for their turn.
+    pub throttled: u64,
 }
 
 impl std::ops::Add for Counts {
@@ -47,6 +54,7 @@ impl std::ops::Add for Counts {
             lost: self.lost + other.lost,
             duplicated: self.duplicated + other.duplicated,
             reordered: self.reordered + other.reordered,
+            throttled: self.throttled + other.throttled,
         }
     }
 }
@@ -61,6 +69,22 @@ struct Link {
     counts: Counts,
     /// When the last of those packets arrives that keep their order.
     latest: Duration,
+    /// When the packets that were let through so far have left.
+    free: Duration,
+}
+
+impl Link {
+    /// When the last of so many bytes has left that come `now`; never if the queue is full.
+    fn turn(&mut self, bytes: usize, rate: Option<u64>, now: Duration) -> Option<Duration> {
+        let Some(rate) = rate else { return Some(now) };
+        let begins = self.free.max(now);
+        if begins - now > TURN_MAX {
+            return None;
+        }
+        self.counts.throttled += u64::from(begins > now);
+        self.free = begins + Duration::from_secs_f64(bytes as f64 / rate as f64);
+        Some(self.free)
+    }
 }
 
 /// Every link.
@@ -98,10 +122,10 @@ impl Links {
         self.by_direction.values().map(|link| link.counts).fold(Counts::default(), std::ops::Add::add)
     }
 
-    /// When a packet that leaves `now` arrives, and when its copy does.
-    pub fn carry(&mut self, direction: Direction, now: Duration) -> [Option<Duration>; 2] {
+    /// When a packet of that many bytes that leaves `now` arrives, and when its copy does.
+    pub fn carry(&mut self, direction: Direction, bytes: usize, now: Duration) -> [Option<Duration>; 2] {
         let link = self.by_direction.entry(direction).or_default();
-        let Conditions { cut, loss, duplication, reordering, delay, jitter } =
+        let Conditions { cut, loss, duplication, reordering, delay, jitter, rate } =
             link.conditions.unwrap_or(self.usual);
         if cut {
             link.counts.cut += 1;
@@ -113,6 +137,10 @@ impl Links {
             link.counts.lost += 1;
             return [None, None];
         }
+        let Some(now) = link.turn(bytes, rate, now) else {
+            link.counts.lost += 1;
+            return [None, None];
+        };
         link.counts.passed += 1;
         let (is_doubled, overtakes) = (happens(duplication), happens(reordering));
         let arrival = if overtakes {
@@ -136,6 +164,7 @@ mod tests {
     const THERE: Direction = (1, 2);
     const BACK: Direction = (2, 1);
     const PACKETS: u64 = 10_000;
+    const SIZE: usize = 100;
 
     fn links() -> Links {
         let usual = Conditions {
@@ -149,7 +178,7 @@ mod tests {
     /// Sends a packet each 100 µs; returns all arrivals in the order of sending.
     fn send(links: &mut Links) -> Vec<Duration> {
         let at = |number| Duration::from_micros(number * 100);
-        (0..PACKETS).flat_map(|number| links.carry(THERE, at(number))).flatten().collect()
+        (0..PACKETS).flat_map(|number| links.carry(THERE, SIZE, at(number))).flatten().collect()
     }
 
     #[test]
@@ -167,9 +196,9 @@ mod tests {
         let mut links = links();
         links.change(THERE, |conditions| conditions.cut = true);
         assert!(send(&mut links).is_empty());
-        assert!(links.carry(BACK, Duration::ZERO)[0].is_some());
+        assert!(links.carry(BACK, SIZE, Duration::ZERO)[0].is_some());
         links.heal();
-        assert!(links.carry(THERE, Duration::ZERO)[0].is_some());
+        assert!(links.carry(THERE, SIZE, Duration::ZERO)[0].is_some());
         assert_eq!(links.counts(THERE), Counts { cut: PACKETS, passed: 1, ..Counts::default() });
     }
 
@@ -185,5 +214,17 @@ mod tests {
         assert!(is_fifth(lost, PACKETS) && is_fifth(duplicated, passed) && is_fifth(reordered, passed));
         assert_eq!(arrivals.len() as u64, passed + duplicated);
         assert!(!arrivals.is_sorted());
+    }
+
+    #[test]
+    fn a_throttled_link_lets_so_many_bytes_through_and_a_queue_of_seconds() {
+        let mut links = links();
+        links.change(THERE, |conditions| conditions.rate = Some(1_000));
+        let arrivals = send(&mut links);
+        // Ten a second, for the second that it took to send them and the three that the queue lasts.
+        assert!((38..=42).contains(&arrivals.len()), "{}", arrivals.len());
+        assert!(arrivals.is_sorted() && arrivals[39] > Duration::from_secs(3));
+        let Counts { passed, lost, throttled, .. } = links.counts(THERE);
+        assert_eq!((passed + lost, throttled), (PACKETS, passed - 1));
     }
 }

@@ -61,7 +61,7 @@ impl Router {
         while let Ok(length) = device.recv(&mut packet) {
             let packet = &packet[..length];
             let Some(to) = destination(packet).filter(|to| self.devices.contains_key(to)) else { continue };
-            let arrivals = self.links().carry((from, to), self.started.elapsed());
+            let arrivals = self.links().carry((from, to), length, self.started.elapsed());
             let mut under_way = self.under_way();
             for arrival in arrivals.into_iter().flatten() {
                 if under_way.len() < UNDER_WAY_MAX {
