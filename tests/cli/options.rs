@@ -35,6 +35,10 @@ fn cli_1_an_update_changes_only_what_it_names() {
         ("--header 'X-A: 3'", &["monitor"]),
         ("--routing priority", &["routing"]),
         ("--unset ttl", &["ttl"]),
+        ("--max-removal 20%", &["maxRemoval"]),
+        ("--removal-window 5s", &["removalWindow"]),
+        ("--unset removal-window", &["removalWindow"]),
+        ("--max-removal off", &["maxRemoval"]),
     ] {
         let before = cli.json("profile show web")["spec"].clone();
         cli.ok(&format!("profile update web {update}"));

@@ -1,6 +1,7 @@
 //! The main job on real input: members, agents and endpoints as processes and sockets, asked by DNS and by the CLI.
 
 mod blind;
+mod brake;
 mod cookies;
 mod crash;
 mod encrypted;

@@ -104,11 +104,12 @@ fn clu_9_a_rolling_upgrade_under_writes_and_queries_loses_nothing() {
                 }
             }
             assert_eq!(level(&cluster), 1);
+            what_the_old_version_does_not_know_is_not_proposed(&cluster);
             renew(&mut cluster, *place, &load);
         }
-        assert!(cluster.cli().ok("cluster upgrade --dry-run").contains("could be at apply level 2"));
+        assert!(cluster.cli().ok("cluster upgrade --dry-run").contains("could be at apply level 3"));
         assert_eq!(level(&cluster), 1);
-        assert!(cluster.cli().ok("cluster upgrade").contains("is at apply level 2"));
+        assert!(cluster.cli().ok("cluster upgrade").contains("is at apply level 3"));
         stop.store(true, Ordering::Relaxed);
         writer.join().expect("no write was lost")
     });
@@ -123,7 +124,7 @@ fn clu_9_a_rolling_upgrade_under_writes_and_queries_loses_nothing() {
     assert_eq!(kept, Some(written.min(WRITTEN_MAX)), "what was acknowledged is there");
     let members = cluster.status()["members"].clone();
     assert!(
-        members.as_array().is_some_and(|all| all.iter().all(|member| member["applyLevelMax"] == 2)),
+        members.as_array().is_some_and(|all| all.iter().all(|member| member["applyLevelMax"] == 3)),
         "{members}"
     );
     all_are_equal(&cluster);
@@ -140,6 +141,15 @@ fn all_are_equal(cluster: &Cluster) {
         let told: Vec<_> = states.iter().map(|(head, _)| head).collect();
         claim(states.iter().all(|state| *state == states[0]), format!("{told:?}"))
     });
+}
+
+/// FAIL-2 is of level 3: members of the version before would stop before it, so it is refused with what to do.
+fn what_the_old_version_does_not_know_is_not_proposed(cluster: &Cluster) {
+    for place in 0..3 {
+        let refused = cluster.cli_of(place).run("profile update web --max-removal 20%");
+        let told = ["needs apply level 3", "the cluster is at 1", "waymark cluster upgrade"];
+        assert!(refused.code == 1 && told.iter().all(|part| refused.stderr.contains(part)), "{refused:?}");
+    }
 }
 
 /// SEC-6: the number of regions has a limit, which the version before did not know.
@@ -160,6 +170,7 @@ fn the_new_level_is_in_force(cluster: &Cluster, there_are: usize) {
         }
     });
     let cli = cluster.cli();
+    cli.ok("profile update web --max-removal 20% --wait all");
     let refused = cli.run("region set one-more --at 1,1");
     assert!(refused.code == 1 && refused.stderr.contains("500 regions already"), "{refused:?}");
 }
@@ -178,7 +189,7 @@ fn an_old_version_is_refused(cluster: &mut Cluster) {
     member.start();
     let refused = eventually("it ends with a line, or takes no part", || {
         let log = member.process().log();
-        claim(log.contains("needs apply level 2") || log.contains("is of apply level 2"), log.clone())
+        claim(log.contains("needs apply level 3") || log.contains("is of apply level 3"), log.clone())
             .map(|()| log)
     });
     assert!(refused.contains("run the later version"), "{refused}");

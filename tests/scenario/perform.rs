@@ -6,7 +6,7 @@ use waymark_core::model::{
     AgentRun, Caseless, Edit, EndpointPatch, Header, MemberId, MonitorPatch, Name, OverrideKind,
     ProfilePatch, Protocol, Region, Revision, Routing, ServicePatch, StatusRange, ZonePatch, ZoneTimers,
 };
-use waymark_core::state::{Action, FoundAddresses, ReportedOutcome};
+use waymark_core::state::{Action, ApplyLevel, FoundAddresses, ReportedOutcome};
 
 use crate::arguments::{Arguments, read_duration, read_number, read_switch};
 use crate::records;
@@ -47,6 +47,8 @@ pub(crate) fn read(
             reason: arguments.take("reason").unwrap_or_else(|| "moved".to_owned()),
         },
         "end" => end(world, arguments)?,
+        "level" => Action::RaiseApplyLevel { to: ApplyLevel(arguments.next("the level")?.parse()?) },
+        "release" => release(world, arguments)?,
         "service" => service(arguments)?,
         "agent" => agent(arguments)?,
         "report" => report(world, arguments)?,
@@ -152,6 +154,8 @@ fn profile_fields(arguments: &mut Arguments) -> Result<ProfilePatch> {
         ttl: arguments.edit("ttl", |text| read_number("ttl", text))?,
         max_return: arguments.edit("max-return", |text| read_number("max-return", text))?,
         flatten: arguments.edit("flatten", read_switch)?,
+        max_removal: arguments.edit("max-removal", |text| read_number("max-removal", text))?,
+        removal_window_ms: arguments.edit("removal-window", read_duration)?,
         enabled: arguments.edit("enabled", read_switch)?,
         monitor: MonitorPatch {
             protocol: arguments.edit("protocol", protocol)?,
@@ -201,6 +205,13 @@ fn end(world: &World, arguments: &mut Arguments) -> Result<Action> {
     let current = world.state.overrides.get(&endpoint).map_or(0, |over| over.revision.0);
     let revision = arguments.number("revision")?.unwrap_or(current);
     Ok(Action::EndOverrides { ended: vec![(endpoint, Revision(revision))] })
+}
+
+/// The window is over for all that have left a profile's pool, or for those up to a revision.
+fn release(world: &World, arguments: &mut Arguments) -> Result<Action> {
+    let profile = world.profile(&arguments.next("the profile")?)?;
+    let up_to = arguments.number("up-to")?.unwrap_or(world.state.counter.0);
+    Ok(Action::ReleaseBrakes { due: vec![(profile.id, Revision(up_to))] })
 }
 
 fn service(arguments: &mut Arguments) -> Result<Action> {

@@ -54,12 +54,12 @@ pub(crate) fn health(world: &World, name: &str) -> Result<Vec<String>> {
     let health = world.state.health.status(profile.id).context("a profile without a status")?;
     let mut lines = vec![format!("{} {} since {}", profile.name, health.status.as_str(), time(health.since))];
     for endpoint in &profile.endpoints {
-        lines.push(format!("  {}", endpoint_health(world, endpoint)?));
+        lines.push(format!("  {}", endpoint_health(world, profile, endpoint)?));
     }
     Ok(lines)
 }
 
-fn endpoint_health(world: &World, endpoint: &Endpoint) -> Result<String> {
+fn endpoint_health(world: &World, profile: &Profile, endpoint: &Endpoint) -> Result<String> {
     let health = world.state.health.get(&endpoint.id).context("an endpoint without health")?;
     let mut line = format!("{} {} since {}", endpoint.name, health.status.as_str(), time(health.since));
     if let Some(since) = health.stale_since {
@@ -67,6 +67,9 @@ fn endpoint_health(world: &World, endpoint: &Endpoint) -> Result<String> {
     }
     if let Some(over) = world.state.overrides.get(&endpoint.id) {
         line.push_str(&format!(", {} by {}", over.kind.participle(), over.author));
+    }
+    if let Some(held) = world.state.held(profile.id, endpoint.id) {
+        line.push_str(&format!(", held by brake since {}", time(held.since)));
     }
     let regions = describe_regions(&world.state.regional_verdicts(health));
     if !regions.is_empty() {
@@ -205,6 +208,11 @@ fn describe(event: &Event) -> String {
             format!("{} {word} by {author}{until}: {reason}", kind.as_str())
         }
         EventCause::Child { profile } => format!("profile {profile}"),
+        EventCause::Brake { held_ms, child, regions } => {
+            let why =
+                child.as_ref().map_or_else(|| describe_regions(regions), |child| format!("profile {child}"));
+            format!("held by brake for {}; {why}", duration(*held_ms))
+        }
     };
     let from = event.from.map_or("new", |from| from.as_str());
     format!("{subject}: {from} → {} ({cause})", event.to.as_str())

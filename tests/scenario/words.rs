@@ -10,8 +10,8 @@
 //! region set NAME [latitude=E6] [longitude=E6]                          region delete NAME
 //! record set ZONE NAME TYPE DATA … [ttl=300]    record delete ZONE NAME TYPE    DATA: address, alias's target or hex digits
 //! profile create NAME zone=Z [relative-name=NAME] routing=priority …    its endpoints on `+ NAME target=…` lines
-//! profile update NAME [routing=R] [ttl=S] [max-return=N] [flatten=on|off] [enabled=on|off] [protocol=P] [port=N]
-//!     [path=/] [interval=30s] [timeout=10s] [tolerated=3] [recovery=1] [expect=200-299 …] [header='K: V' …]
+//! profile update NAME [routing=R] [ttl=S] [max-return=N] [flatten=on|off] [max-removal=PERCENT] [removal-window=30s]
+//!     [enabled=on|off] [protocol=P] [port=N] [path=/] [interval=30s] [timeout=10s] [tolerated=3] [recovery=1] [expect=200-299 …] [header='K: V' …]
 //! profile enable|disable|delete NAME
 //! endpoint add|update PROFILE/NAME [target=T|nested=PROFILE|service=NAME] [enabled=on|off] [priority=N] [weight=N]
 //!     [location=REGION] [geo=CODE …] [subnet=NETWORK|RANGE …] [min=N] [min4=N] [min6=N] [always-serve=on|off]
@@ -19,6 +19,8 @@
 //! endpoint enable|disable|remove PROFILE/NAME
 //! drain|force-up|force-down PATTERN [reason=TEXT] [for=30s] [even-last=on]    lift PATTERN [reason=TEXT]
 //! end ENDPOINT [revision=N]                                              the time of its override is up
+//! release PROFILE [up-to=REVISION]                                       the window of its brake is over
+//! level N                                                               the apply level is raised
 //! service register NAME [target=T] [location=REGION]                    service start|stop|delete NAME
 //! agent open NAME region=R [run=1] [member=1] [version=V] [blind=on|off]               agent forget NAME
 //! report AGENT ENDPOINT ok|fail|CLASS|STATUS[*N] … [run=N] [seq=N] [age=10s] [check=old]

@@ -137,8 +137,17 @@ pub(crate) fn profile_is_as_reckoned(naive: &Naive, state: &State, id: ProfileId
     assert_eq!(status, Some(profile_status(naive, state, profile)), "{}", profile.name);
 }
 
-/// STA-8, the first that applies.
+/// FAIL-2: who is held keeps what was in force, in place of what is reckoned.
 fn endpoint_status(naive: &Naive, state: &State, profile: &Profile, endpoint: &Endpoint) -> EndpointStatus {
+    let reckoned = found_status(naive, state, profile, endpoint);
+    let Some(held) = state.held(profile.id, endpoint.id) else { return reckoned };
+    assert_eq!(reckoned, EndpointStatus::Degraded, "{}/{} is held", profile.name, endpoint.name);
+    assert!(matches!(held.status, EndpointStatus::Online | EndpointStatus::CheckingEndpoint), "{held:?}");
+    held.status
+}
+
+/// STA-8, the first that applies.
+fn found_status(naive: &Naive, state: &State, profile: &Profile, endpoint: &Endpoint) -> EndpointStatus {
     let child =
         endpoint.child().map(|child| (child, state.profile(&child.profile).expect("a child is there")));
     let below = child.map(|(_, profile)| profile_status(naive, state, profile));

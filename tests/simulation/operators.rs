@@ -3,9 +3,9 @@
 use waymark_core::answer::{Query, RecordType};
 use waymark_core::model::{
     AgentRun, Caseless, Edit, EndpointId, EndpointPatch, MemberId, MonitorPatch, Name, OverrideKind,
-    ProfilePatch, Region, Revision, Routing, ServicePatch, Timestamp, ZonePatch,
+    ProfileId, ProfilePatch, Region, Revision, Routing, ServicePatch, Timestamp, ZonePatch,
 };
-use waymark_core::state::{Action, ReportedOutcome, State};
+use waymark_core::state::{Action, ApplyLevel, ReportedOutcome, State};
 
 use harness::chance::Chance;
 
@@ -39,7 +39,8 @@ pub(crate) fn beginning() -> Vec<Action> {
         Action::SetRegion(Region { name, latitude_e6: at, longitude_e6: -at, revision: Revision(0) })
     };
     let found = Action::Found { cluster: "c0ffee".into(), cookies: None };
-    [found].into_iter().chain(REGIONS.iter().map(region)).chain(ZONES.map(zone)).collect()
+    let raised = Action::RaiseApplyLevel { to: ApplyLevel::HIGHEST };
+    [found, raised].into_iter().chain(REGIONS.iter().map(region)).chain(ZONES.map(zone)).collect()
 }
 
 fn one(chance: &mut Chance, among: &[&str]) -> String {
@@ -65,6 +66,8 @@ fn profile_fields(chance: &mut Chance, is_new: bool) -> ProfilePatch {
     ProfilePatch {
         routing,
         ttl: edit(chance, 4, |chance| chance.below(600) as u32),
+        max_removal: edit(chance, 4, |chance| 1 + chance.below(60) as u32),
+        removal_window_ms: edit(chance, 12, |chance| 1_000 + chance.below(60_000)),
         enabled: edit(chance, 3, |chance| !chance.one_in(3)),
         monitor: MonitorPatch {
             interval_ms: edit(chance, 4, |chance| *chance.one_of(&INTERVALS).expect("there are some")),
@@ -171,6 +174,16 @@ fn override_some(chance: &mut Chance, state: &State) -> Action {
     }
 }
 
+/// FAIL-2: the windows of some departures are over.
+pub(crate) fn release(chance: &mut Chance, state: &State) -> Action {
+    let mut due = Vec::new();
+    for (id, brake) in &state.brakes {
+        let left: Vec<Revision> = brake.left.values().copied().collect();
+        due.extend(chance.one_of(&left).filter(|_| chance.one_in(2)).map(|up_to| (*id, *up_to)));
+    }
+    Action::ReleaseBrakes { due }
+}
+
 /// A question for one of the names, or for one that is not there.
 pub(crate) fn question(chance: &mut Chance, state: &State) -> (Query, u64) {
     let names: Vec<&Name> = state.profiles.values().map(|profile| &profile.full_name).collect();
@@ -263,6 +276,11 @@ pub(crate) fn nonsense(chance: &mut Chance, state: &State) -> Action {
             remove: (0..chance.below(5)).map(|_| text(chance)).collect(),
         },
         13 => Action::SetGeoOverride { network: name, place: text(chance) },
+        14 if chance.one_in(2) => Action::ReleaseBrakes {
+            due: (0..chance.below(5))
+                .map(|_| (ProfileId(number(chance)), Revision(number(chance))))
+                .collect(),
+        },
         14 => Action::ForgetLatencies { before: Timestamp(number(chance)) },
         _ => Action::Found { cluster: name, cookies: None },
     }
@@ -272,6 +290,8 @@ fn senseless_fields(chance: &mut Chance) -> ProfilePatch {
     ProfilePatch {
         ttl: edit(chance, 1, |chance| number(chance) as u32),
         max_return: edit(chance, 1, |chance| number(chance) as u32),
+        max_removal: edit(chance, 1, |chance| number(chance) as u32),
+        removal_window_ms: edit(chance, 1, number),
         monitor: MonitorPatch {
             interval_ms: edit(chance, 1, number),
             timeout_ms: edit(chance, 1, number),

@@ -6,6 +6,7 @@ use std::fmt;
 use waymark_core::model::{LogIndex, Timestamp};
 use waymark_core::state::{Action, Applied, AuditNote, Command, CommandId, Context, State, View, apply};
 
+use crate::brake::Departures;
 use crate::invariants;
 use crate::naive::Naive;
 use crate::operators;
@@ -30,7 +31,7 @@ impl Seen {
 
     /// A run in which something never happened proves nothing of it.
     pub(crate) fn must_have_seen_everything(&self, steps: u64) {
-        const WANTED: [&str; 14] = [
+        const WANTED: [&str; 17] = [
             "accepted",
             "refused",
             "status events",
@@ -45,6 +46,9 @@ impl Seen {
             "forgotten agents",
             "answers",
             "audit entries",
+            "departures under a brake",
+            "held endpoints",
+            "released endpoints",
         ];
         for what in WANTED {
             assert!(steps < 10_000 || self.0.contains_key(what), "no {what} in {steps} steps: {self}");
@@ -90,6 +94,7 @@ pub(crate) struct World {
     /// What the member behind has not applied yet.
     log: std::collections::VecDeque<(Context, Command)>,
     events: invariants::Chains,
+    departures: Departures,
     steps: u64,
 }
 
@@ -106,6 +111,7 @@ impl World {
             behind: Member::default(),
             log: Default::default(),
             events: Default::default(),
+            departures: Default::default(),
             steps: 0,
         };
         for action in operators::beginning() {
@@ -119,6 +125,7 @@ impl World {
         self.steps += 1;
         self.pass_time();
         let action = match self.chance.below(100) {
+            0 if self.chance.one_in(2) => Some(operators::release(&mut self.chance, &self.leader.state)),
             0..=9 => Some(operators::wish(&mut self.chance, &self.leader.state)),
             _ => self.fleet.act(&mut self.chance, &self.leader, self.clock, &mut self.seen),
         };
@@ -176,6 +183,9 @@ impl World {
         }
         let events = self.events.follow(&before, &applied.state, &command.action);
         (0..events).for_each(|_| self.seen.count("status events"));
+        if !is_retry {
+            self.departures.follow(&before, &applied.state, &command.action, &mut self.seen);
+        }
         self.leader.take(&applied, LogIndex(self.index));
         for id in invariants::touched(&self.leader.state, &applied.changes) {
             invariants::profile_is_as_reckoned(&self.naive, &self.leader.state, id);

@@ -121,6 +121,9 @@ struct Endpoint {
     standing: Standing,
 }
 
+/// What is said of an endpoint that is in the pool although probes find it Degraded (FAIL-2).
+pub(crate) const HELD: &str = "held by brake";
+
 /// How an endpoint is, and who says so.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -135,6 +138,8 @@ pub(crate) struct Standing {
     /// What an operator put over what probes find; null if nobody did.
     #[serde(rename = "override")]
     pub(crate) overridden: Option<Override>,
+    /// Since when it is held in the pool by the removal brake; null if it is not.
+    held_since: Option<String>,
     #[serde(skip)]
     since_ms: u64,
 }
@@ -173,6 +178,7 @@ impl From<wire::EndpointStatus> for Endpoint {
             regions,
             unprobed,
             overridden,
+            held,
         } = message;
         let standing = Standing {
             status: words::endpoint_status(status),
@@ -181,6 +187,7 @@ impl From<wire::EndpointStatus> for Endpoint {
             probed: !unprobed,
             regions: regions.into_iter().map(Into::into).collect(),
             overridden: overridden.map(Into::into),
+            held_since: held.map(|held| time::rfc_3339(held.since_ms)),
             since_ms,
         };
         Self { name, target, standing }
@@ -193,17 +200,23 @@ impl Standing {
         self.stale_since.as_ref().map(|since| format!("stale since {since}"))
     }
 
+    /// Marked if the removal brake holds it in the pool.
+    pub(crate) fn held(&self) -> Option<String> {
+        self.held_since.as_ref().map(|since| format!("{HELD} since {since}"))
+    }
+
     fn told(&self) -> String {
         let regions = Some(verdicts::line(&self.regions, self.probed)).filter(|line| !line.is_empty());
         let overridden = self.overridden.as_ref().map(Override::line);
-        [overridden, self.stale(), regions].into_iter().flatten().collect::<Vec<_>>().join("; ")
+        [overridden, self.held(), self.stale(), regions].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
     /// The status with its age, in one line.
     pub(crate) fn line(&self) -> String {
         let age = time::age(self.since_ms, time::now_ms());
         let stale = self.stale().map(|stale| format!(", {stale}")).unwrap_or_default();
-        format!("{} for {age}{stale}", self.status)
+        let held = self.held().map(|held| format!(", {held}")).unwrap_or_default();
+        format!("{} for {age}{held}{stale}", self.status)
     }
 }
 
@@ -323,6 +336,7 @@ mod tests {
                 reason: "a move".into(),
                 ..Default::default()
             }),
+            held: Some(wire::Held { since_ms: 1_700_000_060_000 }),
         };
         let profile = wire::ProfileStatus {
             name: "web".into(),
@@ -342,7 +356,7 @@ mod tests {
         let endpoint = &json["profiles"][0]["endpoints"][0];
         let wanted = serde_json::json!({
             "name": "e1", "target": "192.0.2.1", "status": "Degraded", "since": "2023-11-14T22:13:20Z",
-            "staleSince": null, "probed": true,
+            "staleSince": null, "probed": true, "heldSince": "2023-11-14T22:14:20Z",
             "override": {
                 "kind": "drain", "author": "alice", "reason": "a move", "since": "1970-01-01T00:00:00Z", "until": null,
             },
@@ -358,7 +372,14 @@ mod tests {
     fn one_line_for_each_endpoint() {
         let text = list().text(&Style::default());
         let line = text.lines().find(|line| line.contains("192.0.2.1")).unwrap();
-        for word in ["web", "e1", "Degraded", "eu down (4 × timeout)", "drained by alice"] {
+        for word in [
+            "web",
+            "e1",
+            "Degraded",
+            "eu down (4 × timeout)",
+            "drained by alice",
+            "held by brake since 2023-11-14T22:14:20Z",
+        ] {
             assert!(line.contains(word), "{line}");
         }
     }

@@ -10,7 +10,7 @@ use crate::geo::Location;
 use crate::health::{EndpointStatus, RegionalVerdict};
 use crate::model::{Name, Override, Target};
 use crate::routing::{ChoiceDetails, Client, EndpointStanding, PoolKind, Standing, Trace};
-use crate::state::{ClientRow, LatencyRow, Plan, PlannedEndpoint, State, View};
+use crate::state::{ClientRow, Held, LatencyRow, Plan, PlannedEndpoint, State, View};
 
 /// An answer and its reasons.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +70,8 @@ pub struct EndpointExplanation {
     pub reason: String,
     /// What an operator put over what probes find of it (STA-13).
     pub overridden: Option<Arc<Override>>,
+    /// Is it held in the pool by the removal brake although probes find it Degraded (FAIL-2)?
+    pub held: Option<Held>,
     /// Do agents probe it (PRB-11)?
     pub is_probed: bool,
     /// What each region says of it.
@@ -127,12 +129,18 @@ impl Trace for Collector<'_> {
         let ChoiceDetails { depth, pool, standings, chosen, rule, draw } = details();
         let explained = |(planned, standing): (&PlannedEndpoint, EndpointStanding)| {
             let health = &self.state.health[&planned.id];
+            let held = self.state.held(plan.profile.id, planned.id).copied();
             EndpointExplanation {
                 status: health.status,
                 standing: standing.standing,
-                reason: never_resolved(self.state, planned)
-                    .filter(|_| standing.standing == Standing::Type)
-                    .unwrap_or(standing.reason),
+                reason: match standing.standing {
+                    Standing::Type => never_resolved(self.state, planned).unwrap_or(standing.reason),
+                    Standing::In if held.is_some() => {
+                        format!("in: {}, held by brake: probes find it Degraded", health.status.as_str())
+                    }
+                    _ => standing.reason,
+                },
+                held,
                 overridden: planned.overridden.clone(),
                 is_probed: self.state.is_probed(&plan.profile, &planned.endpoint),
                 regions: self.state.regional_verdicts(health),

@@ -145,6 +145,8 @@ pub(crate) fn add_profile(
         ttl: None,
         max_return: None,
         flatten: false,
+        max_removal: None,
+        removal_window_ms: None,
         enabled: true,
         monitor: Monitor::default(),
         endpoints: Vec::new(),

@@ -247,7 +247,8 @@ fn endpoint_message(
 ) -> EndpointExplanation {
     let PlannedEndpoint { endpoint, location, flattened, .. } = planned;
     let flattened = flattened.as_deref();
-    let explain::EndpointExplanation { status, standing, reason, overridden, is_probed, regions } = explained;
+    let explain::EndpointExplanation { status, standing, reason, overridden, held, is_probed, regions } =
+        explained;
     let by_place = routing == Routing::Geographic;
     let by_region = routing == Routing::Performance;
     let by_subnet = by_place || by_region || routing == Routing::Subnet;
@@ -267,6 +268,7 @@ fn endpoint_message(
         addresses: flattened.iter().flat_map(|known| known.addresses()).map(ToString::to_string).collect(),
         addresses_since_ms: flattened.map(|known| known.since().0),
         overridden: overridden.as_deref().map(Into::into),
+        held: held.as_ref().map(Into::into),
     }
 }
 

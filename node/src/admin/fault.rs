@@ -77,7 +77,7 @@ pub(super) fn membership(error: &MembershipError) -> Status {
 fn propose(error: &ProposeError) -> Status {
     let text = error.to_string();
     match error {
-        ProposeError::NotMember => Status::failed_precondition(text),
+        ProposeError::NotMember | ProposeError::Level { .. } => Status::failed_precondition(text),
         ProposeError::NoLeader | ProposeError::Failed(_) => Status::unavailable(text),
         ProposeError::OutcomeUnknown => Status::deadline_exceeded(text),
         ProposeError::Storage(_) | ProposeError::Busy => Status::resource_exhausted(text),

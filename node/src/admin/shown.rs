@@ -56,6 +56,7 @@ impl<'a> Shown<'a> {
             regions: self.regions(health.map(|health| self.verdicts(health)).unwrap_or_default(), is_probed),
             unprobed: !is_probed,
             overridden: self.state.overrides.get(&endpoint.id).map(|over| over.as_ref().into()),
+            held: self.state.held(profile.id, endpoint.id).map(Into::into),
         }
     }
 

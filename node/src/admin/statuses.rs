@@ -130,6 +130,7 @@ fn is_shown_differently(before: &State, after: &State) -> bool {
     !(before.profiles.ptr_eq(&after.profiles)
         && before.health.ptr_eq(&after.health)
         && before.overrides.ptr_eq(&after.overrides)
+        && before.brakes.ptr_eq(&after.brakes)
         && before.regions.ptr_eq(&after.regions)
         && before.agents.ptr_eq(&after.agents))
 }

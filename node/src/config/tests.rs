@@ -116,7 +116,7 @@ fn val_1_a_setting_that_cannot_work_is_refused_with_key_value_and_rule() {
             "node.toml:3:19: dns_quic_listen: 127.0.0.1:5300",
             "dns_listen as well",
         ),
-        ("apply_level_max = \"9\"", "node.toml:1:19: apply_level_max: '9'", "the levels 1 to 2"),
+        ("apply_level_max = \"9\"", "node.toml:1:19: apply_level_max: '9'", "the levels 1 to 3"),
         ("snapshot_after = 99", "node.toml:1:18: snapshot_after: 99", "below 100"),
         ("snapshot_after = 1000001", "node.toml:1:18: snapshot_after: 1000001", "from 0 to 1000000"),
         ("start_grace = \"10\"", "node.toml:1:15: start_grace: '10'", "10s or 10ms"),

@@ -83,9 +83,10 @@ async fn propose(shared: &Shared, greeting: &Greeting) -> Result<HeldSession, En
     };
     let proposed = result.map_err(|error| match error {
         ProposeError::NotMember => Ending::NotMember,
-        ProposeError::Storage(_) | ProposeError::Failed(_) | ProposeError::Refused(_) => {
-            Ending::Failed(error)
-        }
+        ProposeError::Storage(_)
+        | ProposeError::Failed(_)
+        | ProposeError::Refused(_)
+        | ProposeError::Level { .. } => Ending::Failed(error),
         ProposeError::NoLeader | ProposeError::OutcomeUnknown | ProposeError::Busy => Ending::Leaderless,
     })?;
     let reply = proposed.replies.into_iter().next().expect("there is one reply for each command")?;

@@ -150,7 +150,8 @@ impl Session {
                 ProposeError::NotMember
                 | ProposeError::Storage(_)
                 | ProposeError::Failed(_)
-                | ProposeError::Refused(_),
+                | ProposeError::Refused(_)
+                | ProposeError::Level { .. },
                 _,
             ) => {
                 return Err(Ending::Failed(error));

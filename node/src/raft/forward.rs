@@ -74,7 +74,7 @@ pub(super) fn status(error: &ProposeError) -> Status {
         ProposeError::OutcomeUnknown => Code::Aborted,
         ProposeError::Storage(_) | ProposeError::Failed(_) => Code::DataLoss,
         ProposeError::Busy => Code::ResourceExhausted,
-        ProposeError::Refused(_) => Code::InvalidArgument,
+        ProposeError::Refused(_) | ProposeError::Level { .. } => Code::InvalidArgument,
     };
     Status::new(code, error.to_string())
 }

@@ -18,8 +18,8 @@ use super::raft_service::RaftService;
 use super::timers::{Compaction, TimerProfile};
 use super::types::Node;
 use super::{
-    HeldTables, LastOutcomes, Leases, Membership, Proposer, change, contact, endings, leases, proposer,
-    upkeep,
+    HeldTables, LastOutcomes, Leases, Membership, Proposer, brakes, change, contact, endings, leases,
+    proposer, upkeep,
 };
 use crate::publication::{Reader, TableSource, publication};
 
@@ -176,6 +176,7 @@ impl Started {
         let leases = leases::start(&base, &proposer);
         upkeep::start(&base, &proposer);
         endings::start(&base, &proposer);
+        brakes::start(&base, &proposer);
         contact::start(&base, &proposer);
         let raft_service = RaftServer::new(RaftService::new(base.clone()))
             .max_decoding_message_size(MESSAGE_MAX)

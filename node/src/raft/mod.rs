@@ -6,6 +6,7 @@ mod address;
 mod admission;
 mod backup;
 mod base;
+mod brakes;
 mod caller;
 mod change;
 mod compaction;

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use waymark_core::model::LogIndex;
-use waymark_core::state::{Action, Command, CommandId, EnrolmentWish, Rejection, Reply};
+use waymark_core::state::{Action, ApplyLevel, Command, CommandId, EnrolmentWish, Rejection, Reply};
 use waymark_proto::storage::v1 as stored;
 
 use super::base::Base;
@@ -65,6 +65,17 @@ pub enum ProposeError {
     /// Too much is waiting already.
     #[error("too many commands are waiting to be committed; try again")]
     Busy,
+    /// Nothing was proposed: members of the version before would stop before it (CLU-9).
+    #[error(
+        "the change needs apply level {needed}, and the cluster is at {present}: run 'waymark cluster upgrade', which raises it once all \
+         members support that"
+    )]
+    Level {
+        /// What the change needs.
+        needed: ApplyLevel,
+        /// What the cluster goes by.
+        present: ApplyLevel,
+    },
     /// The commands cannot be proposed as they are: too large, or not readable by the leader.
     #[error("{0}")]
     Refused(String),
@@ -132,6 +143,7 @@ impl Proposer {
             let unreadable = |error| ProposeError::Refused(format!("the change is not understood: {error}"));
             let command = Command::try_from(command.clone()).map_err(unreadable)?;
             self.refuse_unsupported(&command)?;
+            self.refuse_above_level(&command.action, deadline).await?;
         }
         let (answer, outcome) = oneshot::channel();
         let sent = Arc::new(AtomicBool::new(false));
@@ -155,6 +167,22 @@ impl Proposer {
         let text =
             format!("the apply level cannot be raised to {to}: member '{name}' supports up to {supported}");
         Err(ProposeError::Refused(text))
+    }
+
+    /// The cluster must be at the level that `action` needs by what it says (CLU-9). This member may not have applied yet that it is:
+    /// so it looks once more when it has applied all that is committed.
+    async fn refuse_above_level(&self, action: &Action, deadline: Instant) -> Result<(), ProposeError> {
+        let needed = ApplyLevel::of(action);
+        let present = || self.base.reader.peek().state.apply_level;
+        if needed <= present() {
+            return Ok(());
+        }
+        let index = self.read_index_anywhere(deadline).await?;
+        self.applied(index, deadline).await?;
+        match present() {
+            present if needed > present => Err(ProposeError::Level { needed, present }),
+            _ => Ok(()),
+        }
     }
 
     /// On the leader: the entry that a reader must have applied to see everything that is committed now, confirmed by a
@@ -246,6 +274,7 @@ fn is_fact(action: &Action) -> bool {
             | Action::RotateCookies { .. }
             | Action::FlattenTargets { .. }
             | Action::EndOverrides { .. }
+            | Action::ReleaseBrakes { .. }
             | Action::LearnLatencies { .. }
             | Action::ForgetLatencies { .. }
             | Action::Enrolment(EnrolmentWish::EndTokens { .. })

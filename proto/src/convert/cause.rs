@@ -39,6 +39,16 @@ pub fn cause_text(cause: &EventCause) -> String {
             }
         },
         EventCause::Child { profile } => format!("follows from profile '{profile}'"),
+        EventCause::Brake { held_ms, child, regions } => {
+            let why = child
+                .as_ref()
+                .map_or_else(|| regions_text(regions), |child| format!("follows from profile '{child}'"));
+            let held = match held_ms {
+                ..1_000 => format!("{held_ms} ms"),
+                _ => format!("{} s", held_ms / 1_000),
+            };
+            format!("was held by brake for {held}; {why}")
+        }
     }
 }
 
@@ -131,6 +141,18 @@ mod tests {
             (overriding(OverrideAct::Lifted), "drain lifted by alice: a move"),
             (overriding(OverrideAct::Ended), "drain by alice ended, as its time was up: a move"),
             (EventCause::Child { profile: "eu".into() }, "follows from profile 'eu'"),
+            (
+                EventCause::Brake {
+                    held_ms: 30_999,
+                    child: None,
+                    regions: vec![region("eu", Verdict::Down, "a1", 4)],
+                },
+                "was held by brake for 30 s; regions: eu down",
+            ),
+            (
+                EventCause::Brake { held_ms: 999, child: Some("eu".into()), regions: Vec::new() },
+                "was held by brake for 999 ms; follows from profile 'eu'",
+            ),
         ] {
             assert_eq!(cause_text(&cause), line);
         }

@@ -10,6 +10,7 @@ use waymark_core::model::{EndpointPatch, ProfilePatch};
 use waymark_core::state::{Action, ApplyLevel, Command, CommandId};
 
 use super::audit::audited;
+use super::brake::{release_brakes, released_brakes};
 use super::cookies::{found_message, founded, rotate_cookies, rotated_cookies};
 use super::enrolment::{enrolment_message, stored_enrolment};
 use super::flattened::{flatten_targets, flattened_targets};
@@ -113,6 +114,7 @@ impl From<&Action> for Wish {
             }
             Action::LiftOverrides { pattern, reason } => Self::LiftOverrides(lift_overrides(pattern, reason)),
             Action::EndOverrides { ended } => Self::EndOverrides(end_overrides(ended)),
+            Action::ReleaseBrakes { due } => Self::ReleaseBrakes(release_brakes(due)),
             Action::SetRecords { zone, relative_name, record_type, ttl, data, if_revision } => {
                 Self::SetRecords(set_records((zone, relative_name, *record_type), *ttl, data, if_revision))
             }
@@ -296,6 +298,7 @@ impl TryFrom<Wish> for Action {
             Wish::OverrideEndpoints(message) => overridden_endpoints(message),
             Wish::LiftOverrides(message) => Ok(lifted_overrides(message)),
             Wish::EndOverrides(message) => Ok(ended_overrides(message)),
+            Wish::ReleaseBrakes(message) => Ok(released_brakes(message)),
             Wish::SetRecords(message) => records_set(message),
             Wish::DeleteRecords(message) => records_deleted(message),
             Wish::RegisterService(stored::ServiceWish { service, mask, if_revision }) => {

@@ -4,6 +4,7 @@ use waymark_core::health::{EndpointStatus, ProfileStatus};
 use waymark_core::model::{Caseless, EndpointId, LogIndex, ProfileId, Revision, Timestamp};
 use waymark_core::state::{Event, EventCause, EventId, EventStatus, Subject};
 
+use super::brake::brake_cause;
 use super::overrides::{overridden_cause, override_change};
 use super::{Malformed, cause_text, each, number, required};
 use crate::admin::v1 as wire;
@@ -30,7 +31,9 @@ pub fn event_message(cluster: &str, event: &Event) -> wire::Event {
         Subject::Profile => String::new(),
     };
     let regions = match cause {
-        EventCause::Outcome { regions, .. } | EventCause::Silence { regions, .. } => regions.as_slice(),
+        EventCause::Outcome { regions, .. }
+        | EventCause::Silence { regions, .. }
+        | EventCause::Brake { regions, .. } => regions.as_slice(),
         EventCause::Configuration { .. }
         | EventCause::Endpoints
         | EventCause::Service { .. }
@@ -159,6 +162,11 @@ impl From<&EventCause> for Cause {
                 author: author.clone(),
             }),
             EventCause::Child { profile } => Self::Child(profile.to_string()),
+            EventCause::Brake { held_ms, child, regions } => Self::Brake(stored::BrakeCause {
+                held_ms: *held_ms,
+                child: child.as_ref().map(ToString::to_string),
+                regions: regions.iter().map(Into::into).collect(),
+            }),
         }
     }
 }
@@ -182,6 +190,7 @@ impl TryFrom<Cause> for EventCause {
                 Self::Service { name: Caseless::new(&service), is_running: running, author }
             }
             Cause::Override(change) => overridden_cause(change)?,
+            Cause::Brake(message) => brake_cause(message)?,
             Cause::Child(profile) => Self::Child { profile: Caseless::new(&profile) },
         })
     }

@@ -133,9 +133,7 @@ pub(super) fn health_message(endpoint: EndpointId, health: &EndpointHealth) -> s
         since_index,
         flattened,
     } = health;
-    let standing = |of: fn(&ByFamily) -> EndpointStatus| {
-        by_family.as_ref().map(|by_family| wire::Status::from(of(by_family))).unwrap_or_default().into()
-    };
+    let standing = |of: fn(&ByFamily) -> EndpointStatus| standing(by_family.as_ref(), of);
     stored::StoredHealth {
         endpoint: endpoint.0,
         profile: profile.0,
@@ -185,8 +183,13 @@ pub(super) fn stored_health(
     Ok((EndpointId(endpoint), health))
 }
 
+/// A nested endpoint's standing in one family; unspecified of the others.
+pub(super) fn standing(by_family: Option<&ByFamily>, of: fn(&ByFamily) -> EndpointStatus) -> i32 {
+    by_family.map(|by_family| wire::Status::from(of(by_family))).unwrap_or_default().into()
+}
+
 /// A nested endpoint's standing; the others have none.
-fn by_family(v4: i32, v6: i32) -> Result<Option<ByFamily>, Malformed> {
+pub(super) fn by_family(v4: i32, v6: i32) -> Result<Option<ByFamily>, Malformed> {
     match (number("health.status_v4", v4)?, number("health.status_v6", v6)?) {
         (wire::Status::Unspecified, wire::Status::Unspecified) => Ok(None),
         (v4, v6) => Ok(Some(ByFamily { v4: v4.try_into()?, v6: v6.try_into()? })),

@@ -9,6 +9,7 @@ use waymark_core::model::{
 };
 use waymark_core::state::{Past, ProfileHealth, Replaced};
 
+use super::brake::{brake_record, recorded_brake};
 use super::geography::{digest_bytes, override_message, stored_digest, stored_override};
 use super::health::{health_message, stored_health};
 use super::overrides::{override_record, replaced_override};
@@ -87,6 +88,8 @@ fn kind(replaced: &Replaced) -> Kind {
         Replaced::LatencyRow(network, None) => Kind::NoLatencyRow(network.to_string()),
         Replaced::Override(id, Some(over)) => Kind::Override(override_record(*id, over)),
         Replaced::Override(id, None) => Kind::NoOverride(id.0),
+        Replaced::Brake(id, Some(brake)) => Kind::Brake(brake_record(*id, brake)),
+        Replaced::Brake(id, None) => Kind::NoBrake(id.0),
         Replaced::GeoTable(digest, revision) => {
             Kind::GeoTable(stored::GeoTableChoice { digest: digest_bytes(*digest), revision: revision.0 })
         }
@@ -127,6 +130,11 @@ fn replaced_of(kind: Kind) -> Result<Replaced, Malformed> {
         }
         Kind::Override(message) => replaced_override(message)?,
         Kind::NoOverride(id) => Replaced::Override(EndpointId(id), None),
+        Kind::Brake(message) => {
+            let (profile, brake) = recorded_brake(message)?;
+            Replaced::Brake(profile, Some(brake))
+        }
+        Kind::NoBrake(id) => Replaced::Brake(ProfileId(id), None),
         Kind::NoService(name) => Replaced::Service(Caseless::new(&name), None),
         kind => replaced_place(kind)?,
     })

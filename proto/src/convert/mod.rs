@@ -3,6 +3,7 @@
 //! comes from a member of ours or from a disk is [`Malformed`] at its first fault.
 
 mod audit;
+mod brake;
 mod cause;
 mod check;
 mod command;

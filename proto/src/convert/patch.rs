@@ -14,11 +14,13 @@ pub(super) const NEVER_CHANGES: &str = "never changes; remove the object and cre
 pub(super) const OUTPUT_ONLY: &str = "is given by the cluster and can't be set";
 
 /// The paths that an update of a profile may name.
-pub const PROFILE_PATHS: [&str; 14] = [
+pub const PROFILE_PATHS: [&str; 16] = [
     "routing",
     "ttl_seconds",
     "max_return",
     "flatten",
+    "max_removal_percent",
+    "removal_window_ms",
     "enabled",
     "monitor.protocol",
     "monitor.port",
@@ -95,6 +97,8 @@ pub fn profile_patch(
         revision: _,
         max_return,
         flatten,
+        max_removal_percent,
+        removal_window_ms,
     } = profile;
     let mut named = Named::read(mask, &PROFILE);
     let patch = ProfilePatch {
@@ -106,6 +110,8 @@ pub fn profile_patch(
         ttl: named.edit("ttl_seconds", ttl_seconds),
         max_return: named.edit("max_return", max_return),
         flatten: named.edit("flatten", flatten),
+        max_removal: named.edit("max_removal_percent", max_removal_percent),
+        removal_window_ms: named.edit("removal_window_ms", removal_window_ms),
         enabled: named.edit("enabled", enabled),
         monitor: monitor_patch(monitor.unwrap_or_default(), &mut named),
     };
@@ -229,7 +235,8 @@ impl Paths {
 /// The message and the mask that say what `patch` says of the profile `name`; zone, relative name and endpoints are
 /// left empty.
 pub fn profile_message(name: &str, patch: &ProfilePatch) -> (wire::Profile, FieldMask) {
-    let ProfilePatch { routing, ttl, max_return, flatten, enabled, monitor } = patch;
+    let ProfilePatch { routing, ttl, max_return, flatten, max_removal, removal_window_ms, enabled, monitor } =
+        patch;
     let mut paths = Paths::default();
     let routing = paths.take("routing", routing).map(|routing| wire::Routing::from(*routing));
     let message = wire::Profile {
@@ -238,6 +245,8 @@ pub fn profile_message(name: &str, patch: &ProfilePatch) -> (wire::Profile, Fiel
         ttl_seconds: paths.take("ttl_seconds", ttl).copied(),
         max_return: paths.take("max_return", max_return).copied(),
         flatten: paths.take("flatten", flatten).copied(),
+        max_removal_percent: paths.take("max_removal_percent", max_removal).copied(),
+        removal_window_ms: paths.take("removal_window_ms", removal_window_ms).copied(),
         enabled: paths.take("enabled", enabled).copied(),
         monitor: Some(monitor_message(monitor, &mut paths)),
         ..wire::Profile::default()

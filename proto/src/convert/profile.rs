@@ -21,6 +21,8 @@ impl From<&Profile> for wire::Profile {
             ttl,
             max_return,
             flatten,
+            max_removal,
+            removal_window_ms,
             enabled,
             monitor,
             endpoints,
@@ -39,6 +41,8 @@ impl From<&Profile> for wire::Profile {
             max_return: *max_return,
             // Off is what nothing means, in older versions too.
             flatten: flatten.then_some(true),
+            max_removal_percent: *max_removal,
+            removal_window_ms: *removal_window_ms,
         }
     }
 }
@@ -61,6 +65,8 @@ pub(super) fn stored_profile(
         revision,
         max_return,
         flatten,
+        max_removal_percent,
+        removal_window_ms,
     } = message;
     if endpoints.len() != endpoint_ids.len() {
         let description = format!("{} for {} endpoints", endpoint_ids.len(), endpoints.len());
@@ -79,6 +85,8 @@ pub(super) fn stored_profile(
         ttl: ttl_seconds,
         max_return,
         flatten: flatten.unwrap_or(false),
+        max_removal: max_removal_percent,
+        removal_window_ms,
         enabled: enabled.unwrap_or(true),
         monitor: required("profile.monitor", monitor)?.try_into()?,
         endpoints: endpoints

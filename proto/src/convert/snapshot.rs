@@ -4,12 +4,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use waymark_core::health::ProfileStatus;
-use waymark_core::model::{Agent, Profile, ProfileId, RecordSet, Region, Revision, Service, Timestamp, Zone};
+use waymark_core::model::{
+    Agent, EndpointId, Profile, ProfileId, RecordSet, Region, Revision, Service, Timestamp, Zone,
+};
 use waymark_core::state::{
-    ApplyLevel, AuditTrail, CommandId, Event, History, ProfileHealth, Remembered, State,
+    ApplyLevel, AuditTrail, Brake, CommandId, Event, History, ProfileHealth, Remembered, State,
 };
 
 use super::audit::{audit_entry, audit_message};
+use super::brake::{brake_record, recorded_brake};
 use super::command::{request_id, request_id_bytes};
 use super::cookies::{cookies_message, stored_cookies};
 use super::enrolment::{enrolment_records, recorded_authority, recorded_token};
@@ -69,6 +72,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         agents,
         health,
         overrides: over,
+        brakes,
         history,
         events,
         audit,
@@ -111,6 +115,7 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         .chain(profiles)
         .chain(health)
         .chain(over.iter().map(|(id, over)| Kind::Override(override_record(*id, over))))
+        .chain(brakes.iter().map(|(id, brake)| Kind::Brake(brake_record(*id, brake))))
         .chain(beginning)
         .chain(pasts)
         .chain(events)
@@ -235,6 +240,10 @@ impl StateBuilder {
                 let (endpoint, over) = recorded_override(message)?;
                 fresh("override.endpoint", self.state.overrides.insert(endpoint, over))
             }
+            Kind::Brake(message) => {
+                let (profile, brake) = recorded_brake(message)?;
+                fresh("brake.profile", self.state.brakes.insert(profile, brake))
+            }
             Kind::Past(message) => {
                 let (counter, past) = stored_past(message)?;
                 self.state.history.add(counter, past);
@@ -297,6 +306,15 @@ impl StateBuilder {
         }
         if let Some(stray) = state.overrides.keys().find(|endpoint| !endpoints.contains(&endpoint.0)) {
             return Err(Malformed::new("override.endpoint", format!("{} is of no profile", stray.0)));
+        }
+        let is_own = |profile: &ProfileId, id: &EndpointId| {
+            state.profiles.get(profile).is_some_and(|profile| profile.endpoint_by_id(*id).is_some())
+        };
+        let kept = |brake: &Brake| brake.left.keys().chain(brake.held.keys()).copied().collect::<Vec<_>>();
+        if let Some((stray, _)) =
+            state.brakes.iter().find(|(id, brake)| !kept(brake).iter().all(|endpoint| is_own(id, endpoint)))
+        {
+            return Err(Malformed::new("brake.profile", format!("{} has not all of its endpoints", stray.0)));
         }
         let stray = state.health.keys().copied().find(|endpoint| !endpoints.contains(&endpoint.0));
         match stray {

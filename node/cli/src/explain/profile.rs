@@ -7,6 +7,7 @@ use waymark_proto::admin::v1 as wire;
 use crate::output::overridden::Override;
 use crate::output::verdicts::{self, Region};
 use crate::output::{Style, table, time, words};
+use crate::status::HELD;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Profile {
@@ -47,6 +48,8 @@ struct Endpoint {
     /// What an operator put over what probes find; null if nobody did.
     #[serde(rename = "override")]
     overridden: Option<Override>,
+    /// Since when the removal brake holds it in the pool; null if it does not.
+    held_since: Option<String>,
 }
 
 impl From<wire::ProfileExplanation> for Profile {
@@ -96,6 +99,7 @@ impl From<wire::EndpointExplanation> for Endpoint {
             addresses,
             addresses_since_ms,
             overridden,
+            held,
         } = message;
         Self {
             name,
@@ -113,6 +117,7 @@ impl From<wire::EndpointExplanation> for Endpoint {
             addresses_since: addresses_since_ms.map(time::rfc_3339),
             regions: regions.into_iter().map(Into::into).collect(),
             overridden: overridden.map(Into::into),
+            held_since: held.map(|held| time::rfc_3339(held.since_ms)),
         }
     }
 }
@@ -133,7 +138,8 @@ impl Profile {
             .iter()
             .map(|endpoint| {
                 let (overridden, flattened) = (endpoint.overridden(), endpoint.flattened());
-                format!("{} is {}\n{overridden}{flattened}", endpoint.name, endpoint.reason)
+                let held = endpoint.held();
+                format!("{} is {}\n{overridden}{held}{flattened}", endpoint.name, endpoint.reason)
             })
             .collect();
         let table = self.endpoints_table(style);
@@ -192,6 +198,11 @@ impl Endpoint {
         self.overridden.iter().map(|over| format!("{} is {}\n", self.name, over.line())).collect()
     }
 
+    /// That it is held in the pool, in one line, if it is (FAIL-2).
+    fn held(&self) -> String {
+        self.held_since.iter().map(|since| format!("{} is {HELD} since {since}\n", self.name)).collect()
+    }
+
     /// What its name is answered by, in one line, if it is flattened and that is known.
     fn flattened(&self) -> String {
         let Self { name, target, addresses, .. } = self;
@@ -219,6 +230,7 @@ mod tests {
             subnets: vec!["10.0.0.0/8".into()],
             location: "frankfurt".into(),
             unprobed: true,
+            held: Some(wire::Held { since_ms: 1_700_000_060_000 }),
             ..Default::default()
         };
         let profile = wire::ProfileExplanation {
@@ -247,5 +259,6 @@ mod tests {
         let text = shown(wire::Routing::Geographic);
         assert!(text.contains("DE, FR, IT and more") && text.contains("10.0.0.0/8"), "{text}");
         assert!(text.contains("eu is not asked: DE is not where the client is"), "{text}");
+        assert!(text.contains("eu is held by brake since 2023-11-14T22:14:20Z"), "FAIL-2: {text}");
     }
 }

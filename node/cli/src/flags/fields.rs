@@ -5,7 +5,7 @@ use prost_types::FieldMask;
 use crate::failure::Failure;
 
 /// A field's last word in the API or in a violation, and its flag.
-const FLAGS: [(&str, &str); 47] = [
+const FLAGS: [(&str, &str); 51] = [
     ("name_servers", "--ns"),
     ("mailbox", "--soa-mailbox"),
     ("zone", "--zone"),
@@ -39,6 +39,10 @@ const FLAGS: [(&str, &str); 47] = [
     ("max_return", "--max-return"),
     ("ecs", "--ecs"),
     ("flatten", "--flatten"),
+    ("max_removal", "--max-removal"),
+    ("max_removal_percent", "--max-removal"),
+    ("removal_window", "--removal-window"),
+    ("removal_window_ms", "--removal-window"),
     ("soa_ttl", "--soa-ttl"),
     ("soa_refresh", "--soa-refresh"),
     ("soa_retry", "--soa-retry"),

@@ -8,5 +8,6 @@ mod parse;
 pub(crate) use fields::{Mask, field_of, flag_of};
 pub(crate) use moment::{Moment, moment};
 pub(crate) use parse::{
-    SecretHeaders, coordinates, header, name_server, number, revision, status_range, switch, ttl,
+    SecretHeaders, Share, coordinates, header, name_server, number, revision, share, status_range, switch,
+    ttl,
 };

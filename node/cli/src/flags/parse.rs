@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use clap::Args;
-use waymark_core::model::profile_limits::TTL_MAX;
+use waymark_core::model::profile_limits::{REMOVAL_MAX, TTL_MAX};
 use waymark_proto::admin::v1::{Header, NameServer, StatusRange};
 
 use super::duration;
@@ -102,6 +102,24 @@ pub(crate) fn number(min: u32, max: u32) -> impl Fn(&str) -> Result<u32, String>
     move |text| text.parse().map_err(|_| out_of_range(text, u64::from(min), u64::from(max)))
 }
 
+/// A share, in percent, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Share(pub(crate) Option<u32>);
+
+/// Reads `20%`, `20`, or `off`.
+pub(crate) fn share(text: &str) -> Result<Share, String> {
+    if text == "off" {
+        return Ok(Share(None));
+    }
+    let digits = text.strip_suffix('%').unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number {
+        return Err(format!("is neither 'off' nor a whole percentage, 1%–{REMOVAL_MAX}%"));
+    }
+    let percent = digits.parse().map_err(|_| format!("is outside 1%–{REMOVAL_MAX}%"))?;
+    Ok(Share(Some(percent)))
+}
+
 /// Reads a revision.
 pub(crate) fn revision(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| out_of_range(text, 0, u64::MAX))
@@ -161,6 +179,21 @@ mod tests {
         let read = secret_header_file(&format!("Key: {}", file.display())).unwrap();
         assert_eq!((&*read.name, &*read.value, read.secret), ("Key", "geheim", true));
         assert!(secret_header_file("Key: /nonexistent").unwrap_err().contains("cannot be read"));
+    }
+
+    #[test]
+    fn fail_2_a_share_is_a_percentage_or_off() {
+        assert_eq!((share("20%"), share("20")), (Ok(Share(Some(20))), Ok(Share(Some(20)))));
+        assert_eq!(share("off"), Ok(Share(None)));
+        assert_eq!(share("101%"), Ok(Share(Some(101))), "the cluster's to judge");
+        for text in ["", "%", "-5%", "1.5%", "on", "half"] {
+            assert_eq!(
+                share(text),
+                Err("is neither 'off' nor a whole percentage, 1%–100%".to_owned()),
+                "{text}"
+            );
+        }
+        assert_eq!(share("99999999999%"), Err("is outside 1%–100%".to_owned()));
     }
 
     #[test]

@@ -33,6 +33,12 @@ pub(crate) struct Change {
     /// Are names answered by their addresses, which the leader looks up, instead of by an alias? [default: off]
     #[arg(long, value_name = "on|off", value_parser = flags::switch)]
     flatten: Option<bool>,
+    /// How much of the profile may leave the pool by probing alone within the window, 1% to 100%; the rest is held in it [default: off].
+    #[arg(long, value_name = "PERCENT|off", value_parser = flags::share, help_heading = "Brake")]
+    max_removal: Option<flags::Share>,
+    /// The window of --max-removal, 1s to 1h [default: 30s].
+    #[arg(long, value_name = "DURATION", value_parser = duration::millis, allow_hyphen_values = true, help_heading = "Brake")]
+    removal_window: Option<Millis>,
     /// What a probe speaks [default: http].
     #[arg(long, value_parser = protocol(), help_heading = "Monitor")]
     protocol: Option<Protocol>,
@@ -86,9 +92,11 @@ pub(crate) struct Change {
     pub(super) if_revision: Option<u64>,
 }
 
-const UNSET: [(&str, &str); 12] = [
+const UNSET: [(&str, &str); 14] = [
     ("flatten", "flatten"),
     ("max-return", "max_return"),
+    ("max-removal", "max_removal_percent"),
+    ("removal-window", "removal_window_ms"),
     ("ttl", "ttl_seconds"),
     ("protocol", "monitor.protocol"),
     ("port", "monitor.port"),
@@ -145,6 +153,9 @@ impl Change {
             revision: 0,
             max_return: mask.take("max_return", self.max_return),
             flatten: mask.take("flatten", self.flatten),
+            // Off is what nothing means.
+            max_removal_percent: mask.take("max_removal_percent", self.max_removal).and_then(|share| share.0),
+            removal_window_ms: mask.take("removal_window_ms", self.removal_window).map(|window| window.0),
         };
         mask.unset(&self.unset, &UNSET)?;
         Ok((profile, mask))
@@ -165,7 +176,7 @@ mod tests {
 
     const EVERYTHING: &str = "x web --zone tm.example.com --relative-name web --routing weighted --ttl 30s --max-return 3 \
         --flatten on --protocol https --port 8443 --path /health --interval 10s --timeout 500ms --tolerated-failures 2 \
-        --recovery-successes 3 --expect 200-299,301 --expect 404 --header Host:web --secret-header Key:b";
+        --recovery-successes 3 --max-removal 20% --removal-window 5s --expect 200-299,301 --expect 404 --header Host:web --secret-header Key:b";
 
     #[test]
     fn cli_1_every_flag_reaches_its_field_and_the_mask() {
@@ -174,6 +185,7 @@ mod tests {
         let monitor = profile.monitor.unwrap();
         assert_eq!((profile.routing, profile.ttl_seconds), (wire::Routing::Weighted.into(), Some(30)));
         assert_eq!((monitor.interval_ms, monitor.timeout_ms), (Some(10_000), Some(500)));
+        assert_eq!((profile.max_removal_percent, profile.removal_window_ms), (Some(20), Some(5_000)));
         assert_eq!((monitor.expect.len(), monitor.headers.len()), (3, 2));
         let mut paths = mask.finish().unwrap().unwrap().paths;
         paths.sort();
@@ -189,5 +201,14 @@ mod tests {
         let line = Line::try_parse_from(["x", "web", "--port", "80", "--unset", "path"]).unwrap();
         let (_, mask) = line.change.message().unwrap();
         assert_eq!(mask.finish().unwrap().unwrap().paths, ["monitor.port", "monitor.path"]);
+    }
+
+    #[test]
+    fn fail_2_the_brake_is_switched_off_by_the_word_for_it() {
+        let line = Line::try_parse_from(["x", "web", "--max-removal", "off"]).unwrap();
+        let (profile, mask) = line.change.message().unwrap();
+        assert_eq!(profile.max_removal_percent, None);
+        assert_eq!(mask.finish().unwrap().unwrap().paths, ["max_removal_percent"]);
+        assert!(Line::try_parse_from(["x", "web", "--max-removal", "some"]).is_err());
     }
 }

@@ -7,6 +7,7 @@ use waymark_proto::admin::v1 as wire;
 
 use crate::endpoint::Item;
 use crate::failure::{Exit, Failure};
+use crate::flags::duration;
 use crate::monitor::{self, Effective, Given};
 use crate::output::{Shown, Style, table, words};
 
@@ -34,6 +35,10 @@ struct Spec {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_return: Option<u32>,
     flatten: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_removal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removal_window: Option<String>,
     enabled: bool,
     monitor: Given,
     endpoints: Vec<Item>,
@@ -44,6 +49,8 @@ struct Spec {
 struct EffectiveSpec {
     ttl: String,
     max_return: u32,
+    max_removal: String,
+    removal_window: String,
     monitor: Effective,
 }
 
@@ -68,15 +75,22 @@ impl TryFrom<wire::Profile> for Profile {
             revision,
             max_return,
             flatten,
+            max_removal_percent,
+            removal_window_ms,
         } = message;
         let given = monitor.unwrap_or_default();
         let core = Monitor::try_from(given.clone()).map_err(|malformed| {
             Failure::new(Exit::Refused, format!("the member sent what this CLI can't read: {malformed}"))
         })?;
         let seconds = |seconds| format!("{seconds}s");
+        let share = |percent: u32| format!("{percent}%");
         let effective = EffectiveSpec {
             ttl: seconds(ttl_seconds.unwrap_or(profile_limits::TTL_DEFAULT)),
             max_return: max_return.unwrap_or(profile_limits::RETURN_DEFAULT),
+            max_removal: max_removal_percent.map_or_else(|| "off".to_owned(), share),
+            removal_window: duration::text(
+                removal_window_ms.unwrap_or(profile_limits::REMOVAL_WINDOW_MS_DEFAULT),
+            ),
             monitor: Effective::from(&core),
         };
         let spec = Spec {
@@ -86,6 +100,8 @@ impl TryFrom<wire::Profile> for Profile {
             ttl: ttl_seconds.map(seconds),
             max_return,
             flatten: flatten.unwrap_or(false),
+            max_removal: max_removal_percent.map(share),
+            removal_window: removal_window_ms.map(duration::text),
             enabled: enabled.unwrap_or(true),
             monitor: given.into(),
             endpoints: endpoints.into_iter().map(Into::into).collect(),
@@ -131,6 +147,11 @@ impl Shown for Profile {
         if self.spec.routing == Routing::Multivalue.as_str() || self.spec.max_return.is_some() {
             let default = if self.spec.max_return.is_none() { " (default)" } else { "" };
             pairs.push(("max return", format!("{}{default}", self.effective.max_return)));
+        }
+        if self.spec.max_removal.is_some() || self.spec.removal_window.is_some() {
+            let default = if self.spec.removal_window.is_none() { " (default)" } else { "" };
+            let window = &self.effective.removal_window;
+            pairs.push(("max removal", format!("{} within {window}{default}", self.effective.max_removal)));
         }
         pairs.extend(monitor::pairs(&self.spec.monitor, &self.effective.monitor));
         let endpoints = match self.spec.endpoints.as_slice() {

@@ -26,6 +26,14 @@ pub mod limits {
     pub const GEO_MAX: usize = 500;
     /// Most subnets on an endpoint, as they are given: a bound on what one wish can make every member keep (SET-16).
     pub const SUBNETS_MAX: usize = 1_000;
+    /// Highest share of the endpoints that may leave the pool within a window, in percent (FAIL-2); the lowest is 1.
+    pub const REMOVAL_MAX: u32 = 100;
+    /// Shortest window of the removal brake, in milliseconds (FAIL-2).
+    pub const REMOVAL_WINDOW_MS_MIN: u64 = 1_000;
+    /// Longest window of the removal brake, in milliseconds (FAIL-2).
+    pub const REMOVAL_WINDOW_MS_MAX: u64 = 3_600_000;
+    /// Window of the removal brake if none is given, in milliseconds (FAIL-2).
+    pub const REMOVAL_WINDOW_MS_DEFAULT: u64 = 30_000;
     /// Most nestings one below the other (SET-23).
     pub const NESTING_MAX: usize = 10;
 }
@@ -132,6 +140,10 @@ pub struct Profile {
     pub flatten: bool,
     /// Switched on by the operator (OBJ-7)?
     pub enabled: bool,
+    /// How many percent of its endpoints may leave the pool by probing alone within the window (FAIL-2); no limit if not given.
+    pub max_removal: Option<u32>,
+    /// The window, in milliseconds; [`limits::REMOVAL_WINDOW_MS_DEFAULT`] if not given.
+    pub removal_window_ms: Option<u64>,
     /// How its endpoints are probed.
     pub monitor: Monitor,
     /// Its endpoints, in the order in which they were added.
@@ -149,6 +161,11 @@ impl Profile {
     /// Most addresses of a multivalue answer.
     pub fn effective_max_return(&self) -> u32 {
         self.max_return.unwrap_or(limits::RETURN_DEFAULT)
+    }
+
+    /// Within how long no more than [`Profile::max_removal`] may leave the pool, in milliseconds.
+    pub fn effective_removal_window_ms(&self) -> u64 {
+        self.removal_window_ms.unwrap_or(limits::REMOVAL_WINDOW_MS_DEFAULT)
     }
 
     /// The names of the profiles that its nested endpoints stand for.
@@ -180,6 +197,10 @@ pub struct ProfilePatch {
     pub flatten: Edit<bool>,
     /// See [`Profile::enabled`].
     pub enabled: Edit<bool>,
+    /// See [`Profile::max_removal`].
+    pub max_removal: Edit<u32>,
+    /// See [`Profile::removal_window_ms`].
+    pub removal_window_ms: Edit<u64>,
     /// See [`Profile::monitor`].
     pub monitor: MonitorPatch,
 }

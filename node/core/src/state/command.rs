@@ -8,7 +8,7 @@ use crate::geo::GeoDigest;
 use crate::health::Outcome;
 use crate::model::{
     AgentRun, Caseless, EndpointId, EndpointPatch, LogIndex, MemberId, Name, Network, OverrideKind,
-    ProfilePatch, RecordType, Region, Revision, ServicePatch, Timestamp, ZonePatch,
+    ProfileId, ProfilePatch, RecordType, Region, Revision, ServicePatch, Timestamp, ZonePatch,
 };
 
 /// Marks one wish of one client, so that a retry is carried out once (CLI-4).
@@ -161,6 +161,11 @@ pub enum Action {
     EndOverrides {
         /// Their endpoints and their own revisions; one that has ended meanwhile, or been replaced, is passed over.
         ended: Vec<(EndpointId, Revision)>,
+    },
+    /// Departures from the pools of these profiles count no longer (FAIL-2): proposed by the leader's timers.
+    ReleaseBrakes {
+        /// Profiles, and the counter up to which departures are over; at most [`super::Brake::BATCH_MAX`].
+        due: Vec<(ProfileId, Revision)>,
     },
     /// Static records of a name and type, new or in place of those that there are (DNS-17).
     SetRecords {

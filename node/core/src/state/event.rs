@@ -100,6 +100,15 @@ pub enum EventCause {
         /// The profile.
         profile: Caseless,
     },
+    /// The removal brake had held the endpoint in its pool, and lets it go (FAIL-2).
+    Brake {
+        /// For how long, in milliseconds by the leaders' clocks: for people to read.
+        held_ms: u64,
+        /// The profile that it stands for, if it is nested.
+        child: Option<Caseless>,
+        /// Its regional verdicts as it leaves.
+        regions: Vec<RegionalVerdict>,
+    },
 }
 
 /// What became of an override.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use super::{Change, LatencyRow, PlaceOverride, ProfileHealth, State};
+use super::{Brake, Change, LatencyRow, PlaceOverride, ProfileHealth, State};
 use crate::geo::GeoDigest;
 use crate::health::EndpointHealth;
 use crate::model::{
@@ -43,6 +43,8 @@ pub enum Replaced {
     GeoTable(Option<GeoDigest>, Revision),
     /// What an operator put over what probes find of an endpoint.
     Override(EndpointId, Option<Arc<Override>>),
+    /// What the brake of a profile kept.
+    Brake(ProfileId, Option<Arc<Brake>>),
     /// An override of the geo table.
     GeoOverride(Network, Option<PlaceOverride>),
 }
@@ -65,6 +67,8 @@ impl Replaced {
         const OBJECT: usize = 128;
         /// Of a place's code, of a range of addresses, or of a record beside its data.
         const PLACE: usize = 32;
+        /// Of an endpoint that a brake keeps.
+        const BRAKED: usize = 48;
         /// Of the milliseconds to a region.
         const LATENCY: usize = 16;
         let headers = |headers: &[Header]| -> usize {
@@ -85,6 +89,7 @@ impl Replaced {
                     health.tallies.len() * OBJECT + addresses * PLACE
                 }
                 Self::Override(_, Some(overridden)) => overridden.author.len() + overridden.reason.len(),
+                Self::Brake(_, Some(brake)) => (brake.left.len() + brake.held.len()) * BRAKED,
                 Self::LatencyRow(_, Some(row)) => row.latencies.len() * LATENCY,
                 _ => 0,
             }
@@ -223,6 +228,7 @@ impl State {
             Replaced::Region(name, before) => put(&mut self.regions, name, before),
             Replaced::Agent(name, before) => put(&mut self.agents, name, before),
             Replaced::Override(id, before) => put(&mut self.overrides, id, before),
+            Replaced::Brake(id, before) => put(&mut self.brakes, id, before),
             Replaced::LatencyRow(_, Some(before)) => {
                 self.latency.insert((**before).clone());
             }
@@ -258,7 +264,7 @@ fn put<K: Ord + Clone, V: Clone>(map: &mut OrdMap<K, V>, key: &K, before: &Optio
     };
 }
 
-/// What `changes` replaced on the way from `before` to `after`; rows and overrides have been told of in `told`.
+/// What `changes` replaced on the way from `before` to `after`; rows, overrides and brakes have been told of in `told`.
 pub(super) fn replaced(
     before: &State,
     after: &State,

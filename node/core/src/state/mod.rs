@@ -2,6 +2,7 @@
 
 mod apply;
 mod audit;
+mod brake;
 mod change;
 mod command;
 mod cookies;
@@ -26,6 +27,7 @@ mod view;
 
 pub use apply::{apply, suppose_down};
 pub use audit::{AuditEntry, AuditFault, AuditHash, AuditNote, AuditOutcome, AuditTrail};
+pub use brake::{Brake, Held};
 pub use change::{Applied, Change, Rejection, Reply, Warning};
 pub use command::{Action, Command, CommandId, Context, FoundAddresses, ReportedOutcome};
 pub use cookies::{CookieSecret, CookieSecrets};

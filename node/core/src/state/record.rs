@@ -5,8 +5,8 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use super::{
-    ApplyLevel, AuditTrail, CommandId, CookieSecrets, Enrolment, Event, EventId, Geography, HealthTree,
-    History, LatencyTable, LearnedTable, References, Rejection, Reply,
+    ApplyLevel, AuditTrail, Brake, CommandId, CookieSecrets, Enrolment, Event, EventId, Geography,
+    HealthTree, History, LatencyTable, LearnedTable, References, Rejection, Reply,
 };
 use crate::geo::CloudRegion;
 use crate::health::{EndpointHealth, ProfileStatus, RegionalVerdict, regional_verdicts};
@@ -87,6 +87,8 @@ pub struct State {
     pub health: HealthTree,
     /// What operators put over what probes find, by endpoint (STA-13).
     pub overrides: OrdMap<EndpointId, Arc<Override>>,
+    /// Who has left pools by probing, and who is held in them, by profile (FAIL-2).
+    pub brakes: OrdMap<ProfileId, Arc<Brake>>,
     /// What commands of the last days replaced.
     pub history: History,
     /// The latest [`State::EVENTS_MAX`] events.

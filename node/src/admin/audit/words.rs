@@ -115,6 +115,7 @@ pub(in crate::admin) fn words(action: &Action) -> Option<Words> {
         | Action::AllotMember { .. }
         | Action::RaiseApplyLevel { .. }
         | Action::EndOverrides { .. }
+        | Action::ReleaseBrakes { .. }
         | Action::LearnLatencies { .. }
         | Action::ForgetLatencies { .. }
         | Action::OpenSession { .. }
@@ -229,7 +230,8 @@ fn zone(fields: &ZonePatch) -> Line {
 }
 
 fn profile(fields: &ProfilePatch) -> Line {
-    let ProfilePatch { routing, ttl, max_return, flatten, enabled, monitor } = fields;
+    let ProfilePatch { routing, ttl, max_return, flatten, max_removal, removal_window_ms, enabled, monitor } =
+        fields;
     let MonitorPatch {
         protocol,
         port,
@@ -246,6 +248,8 @@ fn profile(fields: &ProfilePatch) -> Line {
         .edit("ttl", ttl)
         .edit("max_return", max_return)
         .edit("flatten", flatten)
+        .edit("max_removal_percent", max_removal)
+        .edit("removal_window_ms", removal_window_ms)
         .edit("enabled", enabled)
         .edit("protocol", protocol)
         .edit("port", port)

@@ -8,8 +8,8 @@ use openraft::EntryPayload;
 use openraft::storage::RaftStateMachine;
 use prost::Message;
 use tempfile::TempDir;
-use waymark_core::model::Timestamp;
-use waymark_core::state::{Action, ApplyLevel, Command, State, View};
+use waymark_core::model::{Edit, ProfilePatch, Timestamp};
+use waymark_core::state::{Action, ApplyLevel, Command, EnrolmentWish, State, View};
 use waymark_proto::convert::entry_message;
 
 use super::running::{Running, cluster, eventually, region, until};
@@ -190,8 +190,9 @@ fn entry_of(index: u64, commands: &[Command]) -> Entry {
 
 #[tokio::test]
 async fn clu_9_old_and_new_members_never_differ_on_an_entry() {
+    const FIRST: ApplyLevel = ApplyLevel::LOWEST;
     let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    let (mut old, old_reader, old_limits) = machine(dirs[0].path(), BEFORE);
+    let (mut old, old_reader, old_limits) = machine(dirs[0].path(), FIRST);
     let (mut new, new_reader, new_limits) = machine(dirs[1].path(), ApplyLevel::HIGHEST);
     let many = |from: usize, to: usize| (from..to).map(|at| region(&format!("r{at}"))).collect::<Vec<_>>();
     let limit = State::REGIONS_MAX;
@@ -203,16 +204,60 @@ async fn clu_9_old_and_new_members_never_differ_on_an_entry() {
         assert!(old_reader.view().state == new_reader.view().state);
     }
     assert_eq!(old_reader.view().state.regions.len(), limit + 1);
-    let raised = [entry_of(3, &[region("r0")]), entry_of(4, &[raise(BEFORE.0 + 1), region("late")])];
+    let raised = [entry_of(3, &[region("r0")]), entry_of(4, &[raise(FIRST.0 + 1), region("late")])];
     old.apply(raised.clone()).await.unwrap_err();
     new.apply(raised).await.unwrap();
-    assert_eq!(new_reader.view().state.apply_level, ApplyLevel::HIGHEST);
+    assert_eq!(new_reader.view().state.apply_level, ApplyLevel(FIRST.0 + 1));
     assert_eq!(new_reader.view().state.regions.len(), limit + 1, "now it is refused");
     // The old one has applied what came before, and nothing of the entry that it cannot apply.
-    assert_eq!((old_reader.view().applied.0, old_reader.view().state.apply_level), (3, BEFORE));
+    assert_eq!((old_reader.view().applied.0, old_reader.view().state.apply_level), (3, FIRST));
     let told = old_limits.ending.get().unwrap().to_string();
-    assert!(told.contains(&format!("entry 4 of the log needs apply level {}", BEFORE.0 + 1)), "{told}");
+    assert!(told.contains(&format!("entry 4 of the log needs apply level {}", FIRST.0 + 1)), "{told}");
     assert_eq!(new_limits.ending.get(), None);
+}
+
+/// Actions that the level before does not know, each with the level that it needs.
+fn above() -> [(Action, u32); 3] {
+    let fields = ProfilePatch { max_removal: Edit::Set(20), ..ProfilePatch::default() };
+    [
+        (Action::Enrolment(EnrolmentWish::EndTokens { ended: Vec::new() }), 2),
+        (Action::ReleaseBrakes { due: Vec::new() }, 3),
+        (Action::UpdateProfile { name: "web".into(), fields, if_revision: None }, 3),
+    ]
+}
+
+#[tokio::test]
+async fn clu_9_a_member_stops_before_a_command_that_its_level_does_not_know() {
+    for (action, needed) in above() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut machine, reader, limits) = machine(dir.path(), ApplyLevel(needed - 1));
+        let entries = [entry_of(1, &[region("eu")]), entry_of(2, &[Command::of_cluster(action)])];
+        machine.apply(entries).await.unwrap_err();
+        let told = limits.ending.get().unwrap().to_string();
+        assert!(told.contains(&format!("entry 2 of the log needs apply level {needed}")), "{told}");
+        assert_eq!(reader.view().applied.0, 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clu_9_what_needs_a_level_above_the_clusters_is_not_proposed_and_says_what_to_do() {
+    let (_dir, members) = cluster_at(&[ApplyLevel(1), ApplyLevel(3)]).await;
+    for member in &members {
+        let before = member.reader.view().state.counter;
+        for (action, needed) in above() {
+            let refused = member.proposer.propose(vec![Command::of_cluster(action)]).await.unwrap_err();
+            let (needed, present) = (ApplyLevel(needed), ApplyLevel(1));
+            assert_eq!(refused, ProposeError::Level { needed, present });
+            assert!(refused.to_string().contains("waymark cluster upgrade"), "{refused}");
+        }
+        assert_eq!(member.reader.view().state.counter, before, "nothing came of it");
+    }
+    // A member that has not applied the new level yet looks once more before it refuses.
+    let (_dir, members) = cluster(2).await;
+    for member in &members {
+        let known = above().into_iter().map(|(action, _)| Command::of_cluster(action));
+        member.proposer.propose(known.collect()).await.unwrap();
+    }
 }
 
 #[tokio::test]

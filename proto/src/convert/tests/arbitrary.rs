@@ -21,8 +21,8 @@ use waymark_core::state::{
 
 use super::headers::headers;
 use super::kinds::{kind, mapping, service, stand_for_what_is_there};
-use super::overrides;
 use super::wishes::{monitor_patch, reply};
+use super::{brake, overrides};
 
 pub(super) fn text() -> impl Strategy<Value = String> {
     "[ -~äß€]{0,12}"
@@ -198,7 +198,7 @@ fn profile() -> impl Strategy<Value = Profile> {
         name(),
         relative_name,
         routing(),
-        option::of(any::<(u32, u32)>()),
+        (option::of(any::<(u32, u32)>()), any::<(Option<u32>, Option<u64>)>()),
         any::<(bool, bool)>(),
         monitor(),
         vec(endpoint(), 0..4),
@@ -210,7 +210,7 @@ fn profile() -> impl Strategy<Value = Profile> {
                 zone,
                 relative_name,
                 routing,
-                numbers,
+                (numbers, (max_removal, removal_window_ms)),
                 (flatten, enabled),
                 monitor,
                 endpoints,
@@ -225,6 +225,8 @@ fn profile() -> impl Strategy<Value = Profile> {
                 ttl: numbers.map(|(ttl, _)| ttl),
                 max_return: numbers.map(|(_, max_return)| max_return),
                 flatten,
+                max_removal,
+                removal_window_ms,
                 enabled,
                 monitor,
                 endpoints,
@@ -280,7 +282,7 @@ fn flattened() -> impl Strategy<Value = Arc<Flattened>> {
     })
 }
 
-fn regions() -> impl Strategy<Value = Vec<RegionalVerdict>> {
+pub(super) fn regions() -> impl Strategy<Value = Vec<RegionalVerdict>> {
     let agent = (caseless(), verdict(), any::<u32>(), outcome())
         .prop_map(|(name, verdict, failures, last)| AgentVerdict { name, verdict, failures, last });
     let region = (caseless(), verdict(), vec(agent, 0..3))
@@ -307,6 +309,7 @@ fn event() -> impl Strategy<Value = Event> {
             }),
             caseless().prop_map(|profile| EventCause::Child { profile }),
             overrides::cause(),
+            brake::cause(),
         ];
     let endpoint =
         || proptest::sample::select(EndpointStatus::ALL.as_slice()).prop_map(EventStatus::Endpoint);

@@ -15,6 +15,7 @@ use waymark_core::state::{
     Action, AuditNote, Command, CommandId, CookieSecret, ProfileHealth, Remembered, ReportedOutcome, State,
 };
 
+use super::brake::add_brake;
 use super::golden_events::{audit, events, replies};
 use super::golden_files::{golden, hex};
 use super::golden_routing::{self, add_places};
@@ -45,6 +46,8 @@ fn profile_patch() -> ProfilePatch {
         ttl: Edit::Set(30),
         max_return: Edit::Keep,
         flatten: Edit::Keep,
+        max_removal: Edit::Keep,
+        removal_window_ms: Edit::Keep,
         enabled: Edit::Set(true),
         monitor: MonitorPatch {
             protocol: Edit::Set(Protocol::Https),
@@ -241,6 +244,7 @@ fn state() -> State {
         state.remembered.insert(mark, Remembered { order, reply }.into());
         state.remembered_order.insert(order, mark);
     }
+    add_brake(&mut state, &events()[0]);
     add_places(&mut state);
     add_records(&mut state);
     state.rebuild_references().unwrap();
@@ -292,6 +296,8 @@ fn profile(zone: &Zone) -> Profile {
         ttl: Some(30),
         max_return: None,
         flatten: false,
+        max_removal: None,
+        removal_window_ms: None,
         enabled: false,
         monitor,
         endpoints: vec![endpoint],

@@ -15,7 +15,7 @@ use waymark_core::state::{
     LatencyRowDraft, LearnedRow, Past, PlaceOverride, Replaced, State,
 };
 
-use super::{enrolment, overrides, sight};
+use super::{brake, enrolment, overrides, sight};
 
 const DIGEST: GeoDigest = GeoDigest(0x5503_2c61_28a9_9df3_d306_566b_6611_10e6);
 
@@ -80,6 +80,7 @@ pub(super) fn actions() -> Vec<(&'static str, Action)> {
     ]
     .into_iter()
     .chain(overrides::golden_actions())
+    .chain(brake::golden_actions())
     .chain(sight::golden_actions())
     .chain(enrolment::golden_actions())
     .collect()

@@ -1,6 +1,7 @@
 //! What goes out comes back, whatever it is; and old bytes are read for ever.
 
 mod arbitrary;
+mod brake;
 mod enrolment;
 mod golden;
 mod golden_events;

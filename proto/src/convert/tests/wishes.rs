@@ -19,7 +19,7 @@ use super::arbitrary::{
 };
 use super::headers::headers;
 use super::places::network;
-use super::{enrolment, overrides, records, sight};
+use super::{brake, enrolment, overrides, records, sight};
 
 /// `Clear` stands where a list is empty: that is what an empty list on the wire means.
 fn edit<T: std::fmt::Debug + Clone>(value: impl Strategy<Value = T>) -> impl Strategy<Value = Edit<T>> {
@@ -74,14 +74,20 @@ pub(super) fn monitor_patch() -> impl Strategy<Value = MonitorPatch> {
 
 pub(super) fn profile_patch() -> impl Strategy<Value = ProfilePatch> {
     let switches = (edit(any::<bool>()), edit(any::<bool>()));
-    (edit(routing()), edit(any::<u32>()), edit(any::<u32>()), switches, monitor_patch()).prop_map(
-        |(routing, ttl, max_return, (flatten, enabled), monitor)| ProfilePatch {
-            routing,
-            ttl,
-            max_return,
-            flatten,
-            enabled,
-            monitor,
+    let brake = (edit(any::<u32>()), edit(any::<u64>()));
+    let numbers = (edit(any::<u32>()), edit(any::<u32>()));
+    (edit(routing()), numbers, brake, switches, monitor_patch()).prop_map(
+        |(routing, (ttl, max_return), (max_removal, removal_window_ms), (flatten, enabled), monitor)| {
+            ProfilePatch {
+                routing,
+                ttl,
+                max_return,
+                flatten,
+                max_removal,
+                removal_window_ms,
+                enabled,
+                monitor,
+            }
         },
     )
 }
@@ -151,6 +157,8 @@ fn new_profile_patch() -> impl Strategy<Value = ProfilePatch> {
         ttl: kept(patch.ttl),
         max_return: kept(patch.max_return),
         flatten: kept(patch.flatten),
+        max_removal: kept(patch.max_removal),
+        removal_window_ms: kept(patch.removal_window_ms),
         enabled: kept(patch.enabled),
         monitor: MonitorPatch {
             protocol: kept(patch.monitor.protocol),
@@ -245,6 +253,7 @@ fn operators_action() -> impl Strategy<Value = Action> {
         text().prop_map(|name| Action::ForgetAgent { name }),
         records::action(),
         overrides::action(),
+        brake::action(),
     ]
 }
 

@@ -25,7 +25,21 @@ pub fn validate_settings(profile: &Profile, violations: &mut Violations) {
     check_profile_name("name", profile.name.as_str(), violations);
     violations.range("ttl", profile.effective_ttl().into(), 0, limits::TTL_MAX.into());
     violations.range("max_return", profile.effective_max_return().into(), 1, limits::RETURN_MAX.into());
+    check_brake(profile, violations);
     violations.within("monitor", |violations| check_monitor(&profile.monitor, violations));
+}
+
+/// FAIL-2.
+fn check_brake(profile: &Profile, violations: &mut Violations) {
+    if let Some(max_removal) = profile.max_removal.filter(|share| !(1..=limits::REMOVAL_MAX).contains(share))
+    {
+        violations.add("max_removal", format!("{max_removal}% is outside 1%–{}%", limits::REMOVAL_MAX));
+    }
+    let (min, max) = (limits::REMOVAL_WINDOW_MS_MIN, limits::REMOVAL_WINDOW_MS_MAX);
+    let window_ms = profile.effective_removal_window_ms();
+    if !(min..=max).contains(&window_ms) {
+        violations.add("removal_window", format!("{} is outside 1s–1h", duration(window_ms)));
+    }
 }
 
 /// What is allowed in a profile but probably not meant (VAL-5).

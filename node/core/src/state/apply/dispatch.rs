@@ -3,8 +3,8 @@
 use super::records::Place;
 use super::step::Step;
 use super::{
-    agent, endpoint, enrolment, flatten, geography, latency, learned, outcomes, overrides, profile, records,
-    region, remember, service, zone,
+    agent, brake, endpoint, enrolment, flatten, geography, latency, learned, outcomes, overrides, profile,
+    records, region, remember, service, zone,
 };
 use crate::model::{MemberId, Timestamp};
 use crate::state::{
@@ -55,6 +55,7 @@ fn dispatch(step: &mut Step<'_>, action: &Action) -> Result<(), Rejection> {
         }
         Action::LiftOverrides { pattern, reason } => overrides::lift(step, pattern, reason),
         Action::EndOverrides { ended } => overrides::end(step, ended),
+        Action::ReleaseBrakes { due } => brake::release(step, due),
         Action::SetRecords { zone, relative_name, record_type, ttl, data, if_revision } => {
             records::set(step, Place { zone, relative_name, record_type }, *ttl, data, *if_revision)
         }

@@ -1,6 +1,7 @@
 //! The only way in which the state changes: one command at a time, wholly or not at all. One file a concern.
 
 mod agent;
+mod brake;
 mod dispatch;
 mod endpoint;
 mod enrolment;

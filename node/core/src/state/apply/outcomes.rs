@@ -1,11 +1,12 @@
 //! What agents found: counted, judged, concluded from in one step (STA-1 … STA-3, STA-6).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::propagate::Occasion;
 use super::step::Step;
 use crate::health::{Patience, Tally};
-use crate::model::{Agent, AgentRun, Caseless};
+use crate::model::{Agent, AgentRun, Caseless, Profile};
 use crate::state::{EventCause, Rejection, ReportedOutcome};
 
 /// Counts outcomes one after the other, so that it does not matter how they were gathered into commands. What does not
@@ -20,14 +21,24 @@ pub(super) fn record(
     if agent.lost || agent.is_blind || agent.run != run {
         return Ok(());
     }
+    let mut braked = BTreeSet::new();
     for reported in outcomes {
-        count(step, &agent, reported);
+        if let Some(profile) = count(step, &agent, reported) {
+            // Under a brake the order of the profile counts, not that in which outcomes came (FAIL-2): so all of them come first.
+            match profile.max_removal {
+                Some(_) => drop(braked.insert(profile.id)),
+                None => step.ascend(&[profile.id].into(), Occasion::Counts),
+            }
+        }
+    }
+    if !braked.is_empty() {
+        step.ascend(&braked, Occasion::Counts);
     }
     Ok(())
 }
 
-/// Counts one outcome; `None` if it changes nothing.
-fn count(step: &mut Step<'_>, agent: &Arc<Agent>, reported: &ReportedOutcome) -> Option<()> {
+/// Counts one outcome; the endpoint's profile, if its status may follow.
+fn count(step: &mut Step<'_>, agent: &Arc<Agent>, reported: &ReportedOutcome) -> Option<Arc<Profile>> {
     let id = reported.endpoint;
     let health = step.state.health.get(&id)?;
     let profile = step.state.health.profile(health.profile)?.clone();
@@ -46,12 +57,7 @@ fn count(step: &mut Step<'_>, agent: &Arc<Agent>, reported: &ReportedOutcome) ->
     step.health_mut(id)?.tallies.insert(agent.name.clone(), after);
     step.note_health(profile.id);
     // A count that turned no verdict leaves every conclusion as it was.
-    if is_turned {
-        let cause =
-            |regions| EventCause::Outcome { agent: agent.name.clone(), outcome: reported.outcome, regions };
-        if step.conclude(&profile, id, cause) {
-            step.ascend(&[profile.id].into(), Occasion::Counts);
-        }
-    }
-    Some(())
+    let cause =
+        |regions| EventCause::Outcome { agent: agent.name.clone(), outcome: reported.outcome, regions };
+    (is_turned && step.conclude(&profile, id, cause)).then_some(profile)
 }

@@ -13,7 +13,7 @@ use crate::model::{
     RelativeName, Revision, Routing, Surroundings, Violations, Zone, profile_limits as limits,
     validate_endpoints, validate_profile, validate_settings,
 };
-use crate::state::{Change, EventCause, Rejection};
+use crate::state::{ApplyLevel, Change, EventCause, Rejection};
 
 /// What [`crate::state::Action::CreateProfile`] says.
 pub(super) struct Wish<'a> {
@@ -35,7 +35,7 @@ pub(super) fn create(step: &mut Step<'_>, wish: Wish<'_>) -> Result<(), Rejectio
     let is_placed = place.is_some();
     let (relative_name, full_name) = place.unwrap_or_else(|| (RelativeName::Apex, zone.name.clone()));
     let mut profile = blank(step, name, &zone, relative_name, full_name);
-    read_settings(&mut profile, wish.fields, true, &mut violations);
+    read_settings(step, &mut profile, wish.fields, true, &mut violations);
     validate_settings(&profile, &mut violations);
     let readings = read_endpoints(step, &profile, wish.endpoints, &mut violations);
     let drafts: Vec<EndpointDraft<'_>> = readings
@@ -71,7 +71,7 @@ pub(super) fn update(
     check_revision("profile", &before.name, before.revision, if_revision)?;
     let mut violations = Violations::new();
     let mut after = Profile::clone(&before);
-    read_settings(&mut after, fields, false, &mut violations);
+    read_settings(step, &mut after, fields, false, &mut violations);
     if before.monitor.protocol.is_http() && !after.monitor.protocol.is_http() {
         // The switch to tcp drops what only http has; an endpoint's headers cannot be named by this change.
         after.endpoints.iter_mut().for_each(|endpoint| endpoint.headers.clear());
@@ -180,6 +180,8 @@ fn blank(
         ttl: None,
         max_return: None,
         flatten: false,
+        max_removal: None,
+        removal_window_ms: None,
         enabled: true,
         monitor: Default::default(),
         endpoints: Vec::new(),
@@ -188,7 +190,13 @@ fn blank(
 }
 
 /// Carries the wish out on the profile's own fields. `routing` has no default (SET-1).
-fn read_settings(profile: &mut Profile, fields: &ProfilePatch, is_new: bool, violations: &mut Violations) {
+fn read_settings(
+    step: &Step<'_>,
+    profile: &mut Profile,
+    fields: &ProfilePatch,
+    is_new: bool,
+    violations: &mut Violations,
+) {
     match fields.routing {
         Edit::Set(routing) => profile.routing = routing,
         Edit::Keep if !is_new => {}
@@ -201,6 +209,13 @@ fn read_settings(profile: &mut Profile, fields: &ProfilePatch, is_new: bool, vio
     fields.max_return.apply(&mut profile.max_return);
     fields.flatten.apply_or(&mut profile.flatten, false);
     fields.enabled.apply_or(&mut profile.enabled, true);
+    let needed = ApplyLevel::of_profile(fields);
+    if needed > step.state.apply_level {
+        let present = step.state.apply_level;
+        violations.add("max_removal", format!("needs apply level {needed}, and the cluster is at {present}"));
+    }
+    fields.max_removal.apply(&mut profile.max_removal);
+    fields.removal_window_ms.apply(&mut profile.removal_window_ms);
     fields.monitor.apply(&mut profile.monitor);
 }
 

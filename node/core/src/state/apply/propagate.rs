@@ -8,7 +8,7 @@ use crate::health::{
     EndpointHealth, EndpointStatus, Judgement, RegionalVerdict, Tallies, judge, profile_status,
 };
 use crate::model::{Agent, Caseless, Endpoint, EndpointId, Profile, ProfileId, Timestamp};
-use crate::state::{EventCause, EventStatus, ProfileHealth, Subject};
+use crate::state::{Brake, EventCause, EventStatus, ProfileHealth, Subject};
 
 /// What changed in the profiles from which statuses ascend.
 #[derive(Clone, Copy)]
@@ -36,6 +36,7 @@ impl Step<'_> {
             if after.endpoint_by_id(gone.id).is_none() {
                 self.state.health.remove(&gone.id);
                 self.set_override(gone.id, None);
+                self.forget_braked(after.id, gone.id);
             }
         }
         for endpoint in &after.endpoints {
@@ -60,6 +61,7 @@ impl Step<'_> {
             let own_cause = if let Occasion::Settings(cause) = occasion { Some(cause) } else { None };
             let own_cause = own_cause.filter(|_| is_touched);
             let mut is_changed = is_touched;
+            let by_probing = matches!(occasion, Occasion::Counts);
             for endpoint in &profile.endpoints {
                 if let Occasion::Overrides(causes) = occasion
                     && let Some(cause) = causes.get(&endpoint.id)
@@ -74,12 +76,13 @@ impl Step<'_> {
                 is_changed |= match (child.filter(is_below), own_cause) {
                     (Some(child), _) => {
                         let cause = || EventCause::Child { profile: child.clone() };
-                        self.refresh_endpoint(&profile, endpoint, cause)
+                        self.refresh_endpoint(&profile, endpoint, by_probing, cause)
                     }
-                    (None, Some(cause)) => self.refresh_endpoint(&profile, endpoint, || cause.clone()),
+                    (None, Some(cause)) => self.refresh_endpoint(&profile, endpoint, false, || cause.clone()),
                     (None, None) => false,
                 };
             }
+            is_changed |= self.let_go(&profile);
             if is_changed {
                 let before = self.original.health.profile(id);
                 let is_switched = before.is_some_and(|before| before.enabled != profile.enabled);
@@ -96,6 +99,7 @@ impl Step<'_> {
             self.state.health.remove(&endpoint.id);
             self.set_override(endpoint.id, None);
         }
+        self.change_brake(profile.id, |brake| *brake = Brake::default());
         self.state.health.set_status(profile.id, None);
         self.mark_changed();
     }
@@ -118,7 +122,7 @@ impl Step<'_> {
         self.note_health(profile.id);
         self.put_conclusion(id, judgement, stale_since);
         let Some(endpoint) = profile.endpoint_by_id(id) else { return false };
-        self.refresh_endpoint(profile, endpoint, || cause(regions))
+        self.refresh_endpoint(profile, endpoint, true, || cause(regions))
     }
 
     /// Takes counts of `agent` away, of those endpoints of which it has one, and draws all conclusions at once: what
@@ -195,14 +199,22 @@ impl Step<'_> {
 
     /// Puts the endpoint's status in force that follows from its settings and from what it stands for (STA-8), with an
     /// event if it is another. Returns whether anything changed that its profile's status, or the standing of an
-    /// endpoint above, may follow.
+    /// endpoint above, may follow. `by_probing`: does nothing else bring it about (FAIL-2)?
     pub(super) fn refresh_endpoint(
         &mut self,
         profile: &Profile,
         endpoint: &Endpoint,
+        by_probing: bool,
         cause: impl FnOnce() -> EventCause,
     ) -> bool {
-        let Some((before, status)) = self.put_standing(profile, endpoint) else { return false };
+        let was_held = self.state.held(profile.id, endpoint.id).is_some();
+        let statuses = self.put_standing(profile, endpoint, by_probing);
+        if !was_held && self.state.held(profile.id, endpoint.id).is_some() {
+            // It is told when it leaves.
+            self.departing.insert(endpoint.id, cause());
+            return true;
+        }
+        let Some((before, status)) = statuses else { return false };
         if before != status {
             self.record_endpoint_event(profile, endpoint, (before, status), cause());
         }
@@ -213,7 +225,7 @@ impl Step<'_> {
     fn tell_of_override(&mut self, profile: &Profile, endpoint: &Endpoint, cause: EventCause) {
         let Some(health) = self.state.health.get(&endpoint.id) else { return };
         let same = (health.status, health.status);
-        let statuses = self.put_standing(profile, endpoint).unwrap_or(same);
+        let statuses = self.put_standing(profile, endpoint, false).unwrap_or(same);
         self.record_endpoint_event(profile, endpoint, statuses, cause);
     }
 
@@ -222,12 +234,15 @@ impl Step<'_> {
         &mut self,
         profile: &Profile,
         endpoint: &Endpoint,
+        by_probing: bool,
     ) -> Option<(EndpointStatus, EndpointStatus)> {
         let context = self.context;
         let health = self.state.health.get(&endpoint.id)?;
         let (before, by_family_before) = (health.status, health.by_family);
-        let (status, by_family) = self.state.standing(profile, endpoint, health.judgement);
-        if (before, by_family_before) == (status, by_family) {
+        let found = self.state.standing(profile, endpoint, health.judgement);
+        let in_force = (before, by_family_before);
+        let (status, by_family) = self.braked(profile, endpoint, found, in_force, by_probing);
+        if in_force == (status, by_family) {
             return None;
         }
         let health = self.health_mut(endpoint.id)?;

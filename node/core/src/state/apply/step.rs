@@ -1,9 +1,9 @@
 //! One command under way: the copy that it works on, and what it has done so far.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{Profile, ProfileId, Revision, Violations};
+use crate::model::{EndpointId, Profile, ProfileId, Revision, Violations};
 use crate::state::{
     Applied, Change, Context, Event, EventCause, EventId, EventStatus, Past, Rejection, Replaced, Reply,
     State, Subject, history,
@@ -28,6 +28,8 @@ pub(super) struct Step<'a> {
     health: BTreeSet<ProfileId>,
     events: Vec<EventId>,
     replaced: Vec<Replaced>,
+    /// Why endpoints are to leave that were held in this step, until it is settled whether they may (FAIL-2).
+    pub(super) departing: BTreeMap<EndpointId, EventCause>,
 }
 
 impl<'a> Step<'a> {
@@ -45,6 +47,7 @@ impl<'a> Step<'a> {
             health: BTreeSet::new(),
             events: Vec::new(),
             replaced: Vec::new(),
+            departing: BTreeMap::new(),
         }
     }
 
@@ -83,7 +86,7 @@ impl<'a> Step<'a> {
         self.changes.push(change);
     }
 
-    /// Says what a row or an override replaced, which its change does not tell.
+    /// Says what a row, an override or a brake replaced, which its change does not tell.
     pub(super) fn note_replaced(&mut self, replaced: Replaced) {
         self.replaced.push(replaced);
     }

@@ -21,7 +21,7 @@ pub fn suppose_down(state: &State, context: Context, endpoints: &[EndpointId]) -
             health.tallies = down(&health.tallies);
         }
         step.put_conclusion(*id, Some(Judgement::Degraded), None);
-        if step.refresh_endpoint(&profile, endpoint, || EventCause::Endpoints) {
+        if step.refresh_endpoint(&profile, endpoint, true, || EventCause::Endpoints) {
             touched.insert(profile.id);
         }
     }

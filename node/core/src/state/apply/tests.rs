@@ -1,5 +1,6 @@
 //! Tests of `apply`, by concern. The stories are in the scenario suite; here are the limits and the corners.
 
+mod brake;
 mod configuration;
 mod enrolment;
 mod fields;

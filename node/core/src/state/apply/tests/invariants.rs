@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::health::{judge, profile_status, regional_verdicts};
+use crate::health::{ByFamily, EndpointStatus, judge, profile_status, regional_verdicts};
 use crate::model::{
-    Caseless, RecordType, Timestamp, Violations, validate_profile, validate_record_set, validate_zone,
+    Caseless, Endpoint, Profile, ProfileId, RecordType, Timestamp, Violations, validate_profile,
+    validate_record_set, validate_zone,
 };
-use crate::state::{Action, Applied, AuditTrail, Change, Command, EventCause, State, Subject};
+use crate::state::{Action, Applied, AuditTrail, Brake, Change, Command, EventCause, State, Subject};
 
 /// What one command may have done to the state.
 pub(super) fn check_step(before: &State, command: &Command, applied: &Applied) {
@@ -223,14 +224,43 @@ fn check_health(state: &State) {
             if !state.is_probed(profile, endpoint) {
                 assert!(health.tallies.is_empty() && health.judgement.is_none());
             }
-            let (status, by_family) = state.standing(profile, endpoint, health.judgement);
+            let found = state.standing(profile, endpoint, health.judgement);
+            let (status, by_family) = in_force(state, profile, endpoint, found);
             assert_eq!((health.status, health.by_family), (status, by_family));
             statuses.push(status);
         }
         let status = profile_status(profile.enabled, statuses);
         assert_eq!(state.health.status(profile.id).unwrap().status, status);
     }
+    state.brakes.iter().for_each(|(id, brake)| check_brake(state, *id, brake));
     check_histories(state);
+}
+
+/// FAIL-2: what is held stands in place of what was found, which is Degraded.
+fn in_force(
+    state: &State,
+    profile: &Profile,
+    endpoint: &Endpoint,
+    found: (EndpointStatus, Option<ByFamily>),
+) -> (EndpointStatus, Option<ByFamily>) {
+    let Some(held) = state.held(profile.id, endpoint.id) else { return found };
+    assert_eq!(found.0, EndpointStatus::Degraded, "FAIL-2: whoever is not found Degraded is not held");
+    assert!(matches!(held.status, EndpointStatus::Online | EndpointStatus::CheckingEndpoint));
+    held.in_place_of(found.1)
+}
+
+/// FAIL-2: nobody is held for whom there is room, nobody counts whom probing could not take out, and nothing is kept for nothing.
+fn check_brake(state: &State, id: ProfileId, brake: &Brake) {
+    assert!(!brake.is_empty());
+    let profile = &state.profiles[&id];
+    let room = state.removal_room(profile).expect("a profile without a brake keeps nothing");
+    assert!(brake.held.is_empty() || brake.left.len() >= room, "there is room: {brake:?}");
+    for endpoint in brake.left.keys().chain(brake.held.keys()) {
+        assert!(profile.endpoint_by_id(*endpoint).is_some(), "gone with its endpoint");
+        assert!(state.is_removable(*endpoint, state.health[endpoint].status), "{brake:?}");
+    }
+    assert!(brake.left.keys().all(|endpoint| !brake.held.contains_key(endpoint)));
+    assert!(brake.left.values().all(|left| *left <= state.counter));
 }
 
 /// The events of one subject form a chain that ends at its present status, as far as they are kept.

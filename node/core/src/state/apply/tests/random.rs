@@ -14,10 +14,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fixture::{arbitrary_client, check_answer, check_scope, locator, query_of};
-use crate::model::{MonitorPatch, Name, Network, RecordType, ServicePatch};
+use crate::model::{Name, Network, RecordType, ServicePatch};
 use crate::state::FoundAddresses;
 use kinds::{latency_wish, mapping, minima, service_name, service_wish};
-use monitor::{headers, monitor};
+use monitor::{headers, profile_fields};
 use overrides::override_wish;
 use records::record_wish;
 use sight::sight_wish;
@@ -67,23 +67,6 @@ fn edit<T: Clone + std::fmt::Debug + 'static>(
     value: impl Strategy<Value = T> + 'static,
 ) -> BoxedStrategy<Edit<T>> {
     prop_oneof![6 => Just(Edit::Keep), 1 => Just(Edit::Clear), 3 => value.prop_map(Edit::Set)].boxed()
-}
-
-fn profile_fields() -> BoxedStrategy<ProfilePatch> {
-    // A profile that asks nothing unusual of its monitor is the rule.
-    let monitor = prop_oneof![3 => Just(MonitorPatch::default()), 1 => monitor()];
-    let routing = edit(prop::sample::select(&Routing::ALL[..]));
-    let max_return = prop_oneof![9 => Just(Edit::Keep), 1 => edit(0_u32..=9)];
-    (routing, edit(0_u32..100_000), max_return, edit(any::<bool>()), edit(any::<bool>()), monitor)
-        .prop_map(|(routing, ttl, max_return, flatten, enabled, monitor)| ProfilePatch {
-            routing,
-            ttl,
-            max_return,
-            flatten,
-            enabled,
-            monitor,
-        })
-        .boxed()
 }
 
 fn endpoint_fields() -> BoxedStrategy<EndpointPatch> {
@@ -311,7 +294,7 @@ proptest! {
     /// OBJ-8, VAL-1, STA-2 … STA-10, STA-12, CLI-4: see `invariants`; RTE-3, RTE-15, DNS-10: see `fixture::claims`.
     #[test]
     fn every_history_keeps_the_invariants(
-        is_nested in any::<bool>(),
+        (is_nested, is_raised) in any::<(bool, bool)>(),
         noted in 0_u64..4,
         history in vec(happening(), 1..60),
         asked in vec((arbitrary_client(), any::<u64>(), any::<u128>()), 8),
@@ -319,6 +302,7 @@ proptest! {
         let mut cluster = Cluster::with_web(2);
         cluster.view.locator = locator();
         cluster.noted = noted;
+        if is_raised { cluster.raise() }
         if is_nested {
             cluster.apply(create_zone("lb.example.com", &[("ns.example.net", &[])])).unwrap();
         }
@@ -350,6 +334,7 @@ proptest! {
     fn two_members_agree(history in vec(happening(), 1..30)) {
         let mut members = [Cluster::with_web(2), Cluster::with_web(2)];
         members.iter_mut().for_each(|member| member.noted = 3);
+        members.iter_mut().for_each(Cluster::raise);
         for happening in &history {
             members.iter_mut().for_each(|member| member.happen(happening));
         }

@@ -1,7 +1,7 @@
-//! Random overrides (STA-13).
+//! Random overrides (STA-13), and releases of removal brakes (FAIL-2).
 
 use super::*;
-use crate::model::OverrideKind;
+use crate::model::{OverrideKind, ProfileId};
 
 /// Overrides of few and of many, lifted and ended; few of them bad.
 pub(super) fn override_wish() -> BoxedStrategy<Action> {
@@ -19,6 +19,9 @@ pub(super) fn override_wish() -> BoxedStrategy<Action> {
         2 => pattern().prop_map(|pattern| Action::LiftOverrides { pattern, reason: "moved".into() }),
         1 => vec((0_u64..12, 0_u64..40), 0..8).prop_map(|ended| Action::EndOverrides {
             ended: ended.into_iter().map(|(id, revision)| (EndpointId(id), Revision(revision))).collect(),
+        }),
+        3 => vec((0_u64..12, 0_u64..90), 0..8).prop_map(|due| Action::ReleaseBrakes {
+            due: due.into_iter().map(|(id, revision)| (ProfileId(id), Revision(revision))).collect(),
         }),
     ]
     .boxed()
