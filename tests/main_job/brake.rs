@@ -10,9 +10,9 @@ use serde_json::Value;
 use crate::scene::{Scene, ZONE};
 
 /// The window of the brake: long enough to look at each step on a machine that is busy.
-const WINDOW: Duration = Duration::from_secs(12);
+const WINDOW: Duration = Duration::from_secs(20);
 /// How long a release may take beyond its window: a look of the leader's, and a new leader's window.
-const RELEASED_WITHIN: Duration = Duration::from_secs(40);
+const RELEASED_WITHIN: Duration = Duration::from_secs(70);
 
 /// Each endpoint in order: `Online`, `Degraded`, or `held` if it is in the pool by the brake alone.
 fn shown(scene: &Scene) -> Vec<String> {

@@ -389,6 +389,7 @@ fn record_name(record: &stored::SnapshotRecord) -> &'static str {
         Kind::Cookies(_) => "cookies",
         Kind::RecordSet(_) => "record-set",
         Kind::Override(_) => "override",
+        Kind::Brake(_) => "brake",
         Kind::Audit(_) => "audit",
         Kind::IssuingAuthority(_) => "issuing-authority",
         Kind::JoinToken(_) => "join-token",
