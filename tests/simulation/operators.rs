@@ -66,7 +66,7 @@ fn profile_fields(chance: &mut Chance, is_new: bool) -> ProfilePatch {
     ProfilePatch {
         routing,
         ttl: edit(chance, 4, |chance| chance.below(600) as u32),
-        max_removal: edit(chance, 4, |chance| 1 + chance.below(60) as u32),
+        max_removal: edit(chance, 2, |chance| 1 + chance.below(60) as u32),
         removal_window_ms: edit(chance, 12, |chance| 1_000 + chance.below(60_000)),
         enabled: edit(chance, 3, |chance| !chance.one_in(3)),
         monitor: MonitorPatch {

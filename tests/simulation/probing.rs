@@ -62,6 +62,11 @@ impl Fleet {
         let probe = &mut probes[nth];
         match chance.below(100) {
             // Something goes down or comes back, everywhere or in one region.
+            0 if chance.one_in(8) => {
+                // Everything at once, as when a check goes wrong: what a brake is for (FAIL-2).
+                down.fill(if chance.one_in(2) { 0xff } else { 0 });
+                None
+            }
             0..=2 => {
                 let endpoint = &mut down[chance.below(64) as usize];
                 *endpoint = match chance.below(3) {

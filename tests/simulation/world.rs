@@ -125,7 +125,7 @@ impl World {
         self.steps += 1;
         self.pass_time();
         let action = match self.chance.below(100) {
-            0 if self.chance.one_in(2) => Some(operators::release(&mut self.chance, &self.leader.state)),
+            0 if self.chance.one_in(4) => Some(operators::release(&mut self.chance, &self.leader.state)),
             0..=9 => Some(operators::wish(&mut self.chance, &self.leader.state)),
             _ => self.fleet.act(&mut self.chance, &self.leader, self.clock, &mut self.seen),
         };

@@ -362,7 +362,7 @@ fn every_record_of_a_snapshot_is_read_for_ever() {
         builder.add(stored::SnapshotRecord::decode(bytes.as_slice()).unwrap()).unwrap();
         old.push(hex(&bytes));
     }
-    assert_eq!(seen.len(), 21, "a record of each kind: {seen:?}");
+    assert_eq!(seen.len(), 22, "a record of each kind: {seen:?}");
     let read = builder.finish().unwrap();
     assert_eq!(read, state, "the old bytes read as something else");
     let anew: Vec<_> = snapshot_records(&read).map(|record| hex(&record.encode_to_vec())).collect();
