@@ -7,7 +7,7 @@ SECONDS ?= 60
 STEPS ?= 1000000
 NONSENSE ?= 10000000
 
-.PHONY: help build demo test test-redb log-stores checkers fuzz simulate soak nemesis nemesis-short crash-loops power-loss check fix bench bench-dns
+.PHONY: help build demo test test-redb log-stores checkers fuzz simulate soak nemesis crash-loops power-loss check fix bench bench-dns
 
 help: ## List the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -50,11 +50,6 @@ soak: build ## Kill, restart and change three members under load, and count what
 nemesis: build ## Have everything befall members that a cluster must bear, and check what was seen (MINUTES=5, SEED=N, ARGS="--help")
 	@tests/install-peers iproute2 $(if $(findstring etcd,$(ARGS)),etcd-server)
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-nemesis --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(ARGS)
-
-nemesis-short: ## The same with each fault once and a seed that stays, of builds as tests have them
-	@tests/install-peers iproute2
-	$(CARGO) build --locked --workspace --bins
-	$(CARGO) test --locked --workspace --test nemesis -- --ignored --nocapture
 
 crash-loops: build ## Kill all members 200 times under writes, damage a file of one 100 times, and count what gets lost (ARGS="--seed N")
 	@$${CARGO_TARGET_DIR:-target}/release/waymark-crash $(ARGS)

@@ -8,7 +8,6 @@ const SEED: &str = "5";
 /// CLU-2, CLU-5, CLU-7, CLU-8, CLU-9, DNS-20, STA-7: whatever befalls members and the links between them, histories are those of
 /// registers, names follow what was committed, no query is lost, and events tell what happened.
 #[test]
-#[ignore = "takes minutes, and what a machine may lack: make nemesis-short"]
 fn clu_7_the_nemesis_finds_nothing_lost_wrong_or_invented() {
     let output = Command::new(harness::binary::path("waymark-nemesis"))
         .args(["--short", "--seed", SEED])
