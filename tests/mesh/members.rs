@@ -106,8 +106,8 @@ fn befall(scene: &mut Scene, fault: Fault, failing: [&str; 2]) -> Vec<Gap> {
 fn await_committed(scene: &Scene, profiles: [&str; 2]) {
     let quiet = within(PATIENCE, || {
         for profile in profiles {
-            let found = scene.found(profile).into_iter().filter(|found| found.agent == "a-r1");
-            let last = found.last().ok_or("nothing was found")?.at;
+            let last = scene.found(profile).into_iter().rfind(|found| found.agent == "a-r1");
+            let last = last.ok_or("nothing was found")?.at;
             let ago = scene.now() - last;
             let is_between = ago > COMMITTED && ago + COMMITTED < PATIENT.interval;
             claim(is_between, format!("{profile} was asked {ago:?} ago"))?;
