@@ -2,6 +2,7 @@
 
 use prost_types::FieldMask;
 use tonic::Code;
+use waymark_core::state::{Action, ApplyLevel};
 use waymark_proto::admin::v1::{
     CreateProfileRequest, DeleteRequest, GetRequest, Header, ListRequest, Monitor, Page, Profile, Protocol,
     Routing, StatusRange, UpdateProfileRequest,
@@ -37,6 +38,8 @@ fn changed() -> Profile {
         ttl_seconds: Some(300),
         max_return: Some(5),
         flatten: Some(true),
+        max_removal_percent: Some(20),
+        removal_window_ms: Some(45_000),
         enabled: Some(false),
         monitor: Some(monitor),
         ..Profile::default()
@@ -53,6 +56,8 @@ fn with_field(profile: &Profile, path: &str) -> Profile {
         "ttl_seconds" => result.ttl_seconds = source.ttl_seconds,
         "max_return" => result.max_return = source.max_return,
         "flatten" => result.flatten = source.flatten,
+        "max_removal_percent" => result.max_removal_percent = source.max_removal_percent,
+        "removal_window_ms" => result.removal_window_ms = source.removal_window_ms,
         "enabled" => result.enabled = source.enabled,
         "monitor.protocol" => target.protocol = monitor.protocol,
         "monitor.port" => target.port = monitor.port,
@@ -71,6 +76,7 @@ fn with_field(profile: &Profile, path: &str) -> Profile {
 #[tokio::test]
 async fn val_2_an_update_changes_the_field_that_it_names_and_nothing_else() {
     let fixture = Fixture::furnished().await;
+    fixture.double.commit(Action::RaiseApplyLevel { to: ApplyLevel::HIGHEST });
     let mut profiles = fixture.profiles();
     for path in waymark_proto::convert::PROFILE_PATHS {
         let before = profiles.get_profile(get("web")).await.unwrap().into_inner();
