@@ -301,10 +301,7 @@ impl TryFrom<Wish> for Action {
             Wish::ReleaseBrakes(message) => Ok(released_brakes(message)),
             Wish::SetRecords(message) => records_set(message),
             Wish::DeleteRecords(message) => records_deleted(message),
-            Wish::RegisterService(stored::ServiceWish { service, mask, if_revision }) => {
-                let service = required("register_service.service", service)?;
-                readable(wish::register_service(service, Some(&required_mask(mask)?), if_revision))
-            }
+            Wish::RegisterService(message) => registered_service(message),
             Wish::SwitchService(message) => Ok(switched_service(message)),
             Wish::DeleteService(removal) => {
                 Ok(removal_of(removal, |name, if_revision| Self::DeleteService { name, if_revision }))
@@ -343,6 +340,12 @@ impl TryFrom<Wish> for Action {
             Wish::LoseAgent(message) => Ok(lost_agent(message)),
         }
     }
+}
+
+fn registered_service(message: stored::ServiceWish) -> Result<Action, Malformed> {
+    let stored::ServiceWish { service, mask, if_revision } = message;
+    let service = required("register_service.service", service)?;
+    readable(wish::register_service(service, Some(&required_mask(mask)?), if_revision))
 }
 
 fn switched_service(message: stored::ServiceSwitch) -> Action {

@@ -89,8 +89,6 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
     let learned = learned.rows.iter().map(|(_, row)| Kind::LearnedRow(row.as_ref().into()));
     let overrides = geography.overrides.iter();
     let overrides = overrides.map(|(network, found)| Kind::GeoOverride(override_message(*network, *found)));
-    let choice = choice_message(geography).map(Kind::GeoTable);
-    let cookies = cookies_message(cookies).map(Kind::Cookies);
     let regions = regions.values().map(|region| Kind::Region(region.as_ref().into()));
     let agents = agents.values().map(|agent| Kind::Agent(agent.as_ref().into()));
     let profiles = profiles.iter().map(|(id, profile)| profile_record(profile, health.status(*id)));
@@ -107,8 +105,8 @@ pub fn snapshot_records(state: &State) -> impl Iterator<Item = stored::SnapshotR
         .chain(table)
         .chain(learned)
         .chain(overrides)
-        .chain(choice)
-        .chain(cookies)
+        .chain(choice_message(geography).map(Kind::GeoTable))
+        .chain(cookies_message(cookies).map(Kind::Cookies))
         .chain(enrolment_records(enrolment))
         .chain(services)
         .chain(agents)
