@@ -30,9 +30,6 @@ use crate::sight::{Canaries, Sight};
 use crate::survey::Allowance;
 use crate::uplink::{self, Event, Identity, Session};
 
-/// Probes start at multiples of this: those whose turns are near each other share one awakening, which costs as much as the probe
-/// itself. It is 1 % of the shortest interval.
-const TICK_MS: u64 = 10;
 /// An outcome that says nothing new waits this long for others to share a report with.
 const REPORT_WAIT: Duration = Duration::from_millis(50);
 /// Most outcomes in one report.
@@ -187,8 +184,7 @@ impl Agent {
 
     /// When there is something to do at the latest.
     fn wake(&self) -> Instant {
-        let next_probe = self.schedule.next_due_ms().map(|due_ms| due_ms.next_multiple_of(TICK_MS));
-        let next_probe = next_probe.map(|tick_ms| self.clock.instant_of(tick_ms));
+        let next_probe = self.schedule.next_tick_ms().map(|tick_ms| self.clock.instant_of(tick_ms));
         let next_probe = next_probe.filter(|_| self.may_probe());
         let acknowledgement = self.unanswered_since.map(|since| since + ACKNOWLEDGEMENT_TIMEOUT);
         let report = self.report_due.filter(|_| matches!(self.link, Link::Ready(_)) && self.may_report());
