@@ -40,7 +40,29 @@ pub(crate) fn beginning() -> Vec<Action> {
     };
     let found = Action::Found { cluster: "c0ffee".into(), cookies: None };
     let raised = Action::RaiseApplyLevel { to: ApplyLevel::HIGHEST };
-    [found, raised].into_iter().chain(REGIONS.iter().map(region)).chain(ZONES.map(zone)).collect()
+    let places = REGIONS.iter().map(region).chain(ZONES.map(zone));
+    [found, raised].into_iter().chain(places).chain([braked()]).collect()
+}
+
+/// FAIL-2: a profile that no operator changes, so that it is probed long enough for its brake to act often.
+fn braked() -> Action {
+    let endpoint = |nth: usize| {
+        let target = Edit::Set(format!("198.51.100.{nth}"));
+        (format!("e{nth}"), EndpointPatch { target, ..EndpointPatch::default() })
+    };
+    let monitor = MonitorPatch { tolerated_failures: Edit::Set(0), ..MonitorPatch::default() };
+    Action::CreateProfile {
+        name: "braked".into(),
+        zone: ZONES[0].into(),
+        relative_name: "braked".into(),
+        fields: ProfilePatch {
+            routing: Edit::Set(Routing::Multivalue),
+            max_removal: Edit::Set(40),
+            monitor,
+            ..ProfilePatch::default()
+        },
+        endpoints: (1..=6).map(endpoint).collect(),
+    }
 }
 
 fn one(chance: &mut Chance, among: &[&str]) -> String {
