@@ -17,7 +17,7 @@ use waymark_core::model::EndpointId;
 /// Keys of the hash: fixed, so that a phase is the same in every run and version.
 const HASH_KEYS: (u64, u64) = (0x7761_796d_6172_6b21, 0x7072_6f62_655f_6174);
 
-/// Probes start at multiples of this: those whose turns are near each other share one awakening, which costs as much as a probe
+/// The agent wakes up for probes at multiples of this: those whose turns are near each other share one awakening, which costs as much as a probe
 /// itself (PERF-4). It is 1 % of the shortest interval.
 const TICK_MS: u64 = 10;
 

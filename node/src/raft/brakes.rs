@@ -1,7 +1,7 @@
 //! Releases removal brakes when their windows are over, while this member leads (FAIL-2).
 //!
 //! The state says who has left a profile's pool and still counts, not when. Whoever leads measures the window by its monotonic clock
-//! from when it first saw a departure. A new leader begins anew, so that a release is late by a window at most, and never early.
+//! from when it first saw a departure. Each new leader begins anew, so that a release is late by a window for each election, and never early.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::Proposer;
 use super::base::Base;
 use super::leader::Leader;
 
-/// How often it is looked: a release is that much late at most.
+/// How often it is looked: a departure is seen that much late at most, and so is the end of its window.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Starts looking, whenever this member leads.

@@ -45,6 +45,10 @@ impl Head {
             return Ok(None);
         }
         self.looked_at = self.length;
+        // Empty lines before a head are passed over (RFC 9112 §2.2), once and for all.
+        let empty =
+            self.bytes[self.start..self.length].iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+        self.start += empty.count();
         while let Some((status, length)) = read(&self.bytes[self.start..self.length])? {
             if status >= 200 || status == 101 {
                 return Ok(Some(status));
@@ -72,16 +76,26 @@ fn read(bytes: &[u8]) -> Result<Option<(u16, usize)>, Fault> {
     let (httparse::Status::Complete(length), Some(status)) = (parsed, response.code) else {
         return Ok(None);
     };
-    check_lengths(response.headers)?;
+    match status {
+        0..100 => return Err(no_response("invalid status code")),
+        200.. => check_lengths(response.headers)?,
+        // Interim responses have no body.
+        100..200 => {}
+    }
     Ok(Some((status, length)))
 }
 
-/// A response that says two lengths, or one that is no number, is not to be trusted with anything (RFC 9112 §6.3).
+/// A response that says two lengths, or one that is no number, is not to be trusted with anything; the same one twice is one, and
+/// beside a transfer coding none counts (RFC 9112 §6.3).
 fn check_lengths(headers: &[httparse::Header<'_>]) -> Result<(), Fault> {
-    let mut lengths = headers
-        .iter()
-        .filter(|header| header.name.eq_ignore_ascii_case("Content-Length"))
-        .map(|header| header.value.trim_ascii());
+    let values = |name: &'static str| {
+        headers.iter().filter(move |header| header.name.eq_ignore_ascii_case(name)).map(|header| header.value)
+    };
+    if values("Transfer-Encoding").next().is_some() {
+        return Ok(());
+    }
+    let lengths = values("Content-Length").flat_map(|value| value.split(|byte| *byte == b','));
+    let mut lengths = lengths.map(<[u8]>::trim_ascii);
     let Some(first) = lengths.next() else { return Ok(()) };
     let is_number = !first.is_empty() && first.iter().all(u8::is_ascii_digit);
     if is_number && lengths.all(|other| other == first) {
@@ -133,6 +147,12 @@ mod tests {
                 Err(OutcomeClass::Protocol),
             ),
             (b"HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\n", Err(OutcomeClass::Protocol)),
+            (b"HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\n", Ok(Some(200))),
+            (b"HTTP/1.1 200 OK\r\nContent-Length: 2, 3\r\n\r\n", Err(OutcomeClass::Protocol)),
+            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: x\r\n\r\n", Ok(Some(200))),
+            (b"HTTP/1.1 103 X\r\nContent-Length: x\r\n\r\nHTTP/1.1 200 X\r\n\r\n", Ok(Some(200))),
+            (b"HTTP/1.1 099 X\r\n\r\n", Err(OutcomeClass::Protocol)),
+            (b"\r\n\r\n\n\r\nHTTP/1.1 200 X\r\n\r\n", Ok(Some(200))),
         ] {
             for piece in [1, 2, 3, 7, 1_000] {
                 assert_eq!(told(bytes, piece), expected, "{} by {piece}", bytes.escape_ascii());

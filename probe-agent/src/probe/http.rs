@@ -99,9 +99,21 @@ pub(super) async fn exchange<S>(mut stream: S, request: ProbeRequest) -> Result<
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    stream.write_all(&request.0).await.map_err(|error| broken(&error))?;
+    let unsent = send(&mut stream, &request).await.err();
+    match (receive(&mut stream).await, unsent) {
+        // Whoever answers without having read everything, and hangs up, has answered.
+        (Err(fault), Some(error)) if fault.class == OutcomeClass::Reset => Err(broken(&error)),
+        (end, _) => end,
+    }
+}
+
+async fn send(stream: &mut (impl AsyncWrite + Unpin), request: &ProbeRequest) -> std::io::Result<()> {
+    stream.write_all(&request.0).await?;
     // TLS keeps back what has no room yet.
-    stream.flush().await.map_err(|error| broken(&error))?;
+    stream.flush().await
+}
+
+async fn receive(stream: &mut (impl AsyncRead + Unpin)) -> Result<u16, Fault> {
     let mut head = Head::default();
     loop {
         let length = stream.read(head.room()).await.map_err(|error| broken(&error))?;
@@ -229,6 +241,22 @@ mod tests {
             let fault = request(&Check { headers, ..check(Protocol::Http, "192.0.2.1", 80) }).unwrap_err();
             assert_eq!(fault.class, OutcomeClass::Agent, "{name:?}: {value:?}");
             assert!(!fault.detail.contains("X-B"), "{}", fault.detail);
+        }
+    }
+
+    /// PRB-1: a response head that is there is one, also if the request could not be sent to its end any more.
+    #[tokio::test]
+    async fn prb_1_whoever_answers_and_hangs_up_has_answered() {
+        for (answer, expected) in
+            [("HTTP/1.1 200 OK\r\n\r\n", Ok(200)), ("HTTP/1.1 2", Err(OutcomeClass::Reset))]
+        {
+            let (near, mut far) = tokio::io::duplex(64);
+            far.write_all(answer.as_bytes()).await.unwrap();
+            drop(far);
+            let check =
+                Check { path: format!("/{}", "a".repeat(1_000)), ..check(Protocol::Http, "192.0.2.1", 80) };
+            let end = exchange(near, request(&check).unwrap()).await;
+            assert_eq!(end.map_err(|fault| fault.class), expected);
         }
     }
 

@@ -88,6 +88,8 @@ async fn visit(
     let Some(request) = request else {
         return tcp::reset(stream);
     };
+    // Without this the end of a long request, or a handshake's second flight, could wait for a delayed acknowledgement.
+    stream.set_nodelay(true).map_err(|error| Fault::agent(format!("cannot set up a socket: {error}")))?;
     let status = match check.protocol {
         Protocol::Https => {
             // Boxed: the handshake's state would make every plain probe's task that much bigger.
@@ -106,8 +108,6 @@ async fn handshake(
     stream: TcpStream,
     report: &mut ProbeReport,
 ) -> Result<tokio_rustls::client::TlsStream<TcpStream>, Fault> {
-    // Without this its second flight could wait for a delayed acknowledgement. A plain request leaves in one piece anyway.
-    stream.set_nodelay(true).map_err(|error| Fault::agent(format!("cannot set up a socket: {error}")))?;
     let start = Instant::now();
     let stream = tools.tls.handshake(check, address.ip(), stream, &mut report.certificate).await?;
     report.tls = Some(start.elapsed());

@@ -26,7 +26,7 @@ impl ApplyLevel {
     pub const LOWEST: Self = Self(1);
     /// From here on agents and regions are limited in number.
     pub(super) const LIMITED_NUMBERS: Self = Self(2);
-    /// From here on agents can be enrolled by the cluster.
+    /// From here on agents can be enrolled by the cluster. (No version was released that took such commands below it.)
     pub(super) const ENROLMENT: Self = Self(2);
     /// From here on profiles may have a removal brake.
     pub(super) const REMOVAL_BRAKE: Self = Self(3);

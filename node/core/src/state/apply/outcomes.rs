@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::propagate::Occasion;
 use super::step::Step;
 use crate::health::{Patience, Tally};
-use crate::model::{Agent, AgentRun, Caseless, Profile};
+use crate::model::{Agent, AgentRun, Caseless, Profile, ProfileId};
 use crate::state::{EventCause, Rejection, ReportedOutcome};
 
 /// Counts outcomes one after the other, so that it does not matter how they were gathered into commands. What does not
@@ -24,10 +24,11 @@ pub(super) fn record(
     let mut braked = BTreeSet::new();
     for reported in outcomes {
         if let Some(profile) = count(step, &agent, reported) {
-            // Under a brake the order of the profile counts, not that in which outcomes came (FAIL-2): so all of them come first.
-            match profile.max_removal {
-                Some(_) => drop(braked.insert(profile.id)),
-                None => step.ascend(&[profile.id].into(), Occasion::Counts),
+            // Under a brake, here or anywhere above, the order of the profile counts, not that in which outcomes came (FAIL-2): so all
+            // of them come first.
+            match is_braked(step, profile.id) {
+                true => drop(braked.insert(profile.id)),
+                false => step.ascend(&[profile.id].into(), Occasion::Counts),
             }
         }
     }
@@ -35,6 +36,12 @@ pub(super) fn record(
         step.ascend(&braked, Occasion::Counts);
     }
     Ok(())
+}
+
+/// Has the profile, or one that it is an endpoint of, however far above, a removal brake?
+fn is_braked(step: &Step<'_>, id: ProfileId) -> bool {
+    let above = step.state.references.upward(&[id].into());
+    above.iter().any(|id| step.state.profiles.get(id).is_some_and(|profile| profile.max_removal.is_some()))
 }
 
 /// Counts one outcome; the endpoint's profile, if its status may follow.

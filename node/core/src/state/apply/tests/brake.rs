@@ -3,7 +3,7 @@
 use super::overrides::overriding;
 use super::*;
 use crate::health::Judgement;
-use crate::model::OverrideKind;
+use crate::model::{MonitorPatch, OverrideKind};
 use crate::state::{ApplyLevel, Brake, EventCause, Subject, suppose_down};
 
 fn braked(max_removal: u32) -> ProfilePatch {
@@ -19,10 +19,7 @@ fn cluster(endpoints: u8, max_removal: u32) -> Cluster {
     }
     cluster.apply(create_zone("example.com", &[("ns1.example.com", &["192.0.2.53"])])).unwrap();
     let addresses = (1..=endpoints).map(|n| (format!("e{n}"), target(&format!("192.0.2.{n}"))));
-    let monitor = crate::model::MonitorPatch {
-        tolerated_failures: Edit::Set(0),
-        ..crate::model::MonitorPatch::default()
-    };
+    let monitor = MonitorPatch { tolerated_failures: Edit::Set(0), ..MonitorPatch::default() };
     let fields = ProfilePatch { monitor, ..priority_routing() };
     cluster.apply(create_in("example.com", "web", "web", fields, addresses.collect())).unwrap();
     cluster.apply(update_profile(braked(max_removal))).unwrap();
@@ -286,6 +283,50 @@ fn fail_2_sta_10_nested_endpoints_leave_by_probing_too() {
     // An operator's act below is not held above.
     cluster.apply(overriding(OverrideKind::ForceDown, "web/e1")).unwrap();
     assert_eq!(shown(&cluster, "p1"), ["Degraded", "Degraded"]);
+}
+
+/// However far below a brake they come: the order of its profile counts, not that of the outcomes.
+#[test]
+fn fail_2_all_outcomes_below_count_before_anybody_above_leaves() {
+    for is_reversed in [false, true] {
+        let mut cluster = cluster(1, 100);
+        cluster
+            .apply(update_profile(ProfilePatch { max_removal: Edit::Clear, ..ProfilePatch::default() }))
+            .unwrap();
+        let monitor = MonitorPatch { tolerated_failures: Edit::Set(0), ..MonitorPatch::default() };
+        let (fields, one) = (ProfilePatch { monitor, ..priority_routing() }, target("192.0.2.99"));
+        cluster
+            .apply(create_in("example.com", "other", "other", fields, [("o1".to_owned(), one)].into()))
+            .unwrap();
+        let nested =
+            |child: &str| EndpointPatch { nested: Edit::Set(child.into()), ..EndpointPatch::default() };
+        let two = [("n1".to_owned(), nested("web")), ("n2".to_owned(), nested("other"))].into();
+        cluster
+            .apply(create_in(
+                "example.com",
+                "p",
+                "p",
+                ProfilePatch { max_removal: Edit::Set(50), ..priority_routing() },
+                two,
+            ))
+            .unwrap();
+        let mut ids = vec![cluster.endpoint("e1"), cluster.profile("other").endpoints[0].id];
+        if is_reversed {
+            ids.reverse();
+        }
+        for letter in ['+', '-'] {
+            let sequence = cluster.index * 100;
+            let outcomes = (sequence..)
+                .zip(&ids)
+                .map(|(sequence, id)| cluster.reported(*id, sequence, letter))
+                .collect();
+            cluster.apply(Action::RecordOutcomes { agent: "a1".into(), run: AgentRun(1), outcomes }).unwrap();
+        }
+        let p = cluster.profile("p");
+        let held: Vec<bool> =
+            p.endpoints.iter().map(|endpoint| cluster.state.held(p.id, endpoint.id).is_some()).collect();
+        assert_eq!(held, [false, true], "n1 leaves, n2 is held; reversed: {is_reversed}");
+    }
 }
 
 #[test]
